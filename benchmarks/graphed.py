@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -57,10 +58,20 @@ class Graphed:
             if time.monotonic() - self.begun + needs > 60 * self.options.minutes:
                 yield {"what": name, "left_out": "no time"}
                 continue
-            row: Measured = {"what": name} | measure()
+            row: Measured = {"what": name} | self.measured(measure)
             found |= {name: row["ms"]} if "ms" in row else {}
             yield row
         yield {"what": "verdict"} | verdict(found, self.options.num_steps)
+
+    def measured(self, measure: Callable[[], Measured]) -> Measured:
+        """Return a measurement, or why there is none: those after it may succeed."""
+        try:
+            return measure()
+        except Exception as error:  # whatever a card may say
+            traceback.print_exc()
+            if self.device.name == "cuda":
+                torch.cuda.set_stream(torch.cuda.default_stream())  # a broken recording leaves its own
+            return {"failed": f"{type(error).__name__}: {error}".splitlines()[0]}
 
     def plan(self) -> Iterator[tuple[str, float, Callable[[], Measured]]]:
         """Yield name, seconds and work of each measurement."""
@@ -88,7 +99,7 @@ class Graphed:
     def tests(self) -> Measured:
         """Run the tests that need a card."""
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS]
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
         return {"exit": ended.returncode, "said": ended.stdout.strip().splitlines()[-1:]}
 
     def difference(self, case: Case) -> Measured:
@@ -149,6 +160,7 @@ class Graphed:
         with shapes:
             session, numbers = self.session(case, graphed=graphed, compiled=compiled), count()
             if self.device.name == "cuda":
+                torch.cuda.empty_cache()
                 torch.cuda.reset_peak_memory_stats()
             warm_up = seconds_of(self.device, lambda: advance(session, WARM_UP, numbers))
             recorded = len(session.recorded_step.recordings)
@@ -168,6 +180,9 @@ class Graphed:
                 "recordings": recorded,
                 "recorded_while_timed": len(session.recorded_step.recordings) - recorded,
                 "gib": torch.cuda.max_memory_allocated() / 2**30 if self.device.name == "cuda" else 0.0,
+                "reserved_gib": torch.cuda.max_memory_reserved() / 2**30
+                if self.device.name == "cuda"
+                else 0.0,
             }
 
     def careful(self, case: Case) -> Measured:

@@ -1,9 +1,11 @@
 """Several cells at once on one device, each in its own process."""
 
 import time
+from collections.abc import Sequence
 from itertools import count
-from multiprocessing.context import SpawnContext
+from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
+from queue import Empty
 from typing import Any
 
 import torch
@@ -26,12 +28,23 @@ def steps_a_second(
     for process in processes:
         process.start()
     try:
-        found = [counts.get(timeout=600 + seconds) for _ in processes]
-    finally:
+        found = [_taken(counts, processes) for _ in processes]
         for process in processes:
             process.join(timeout=60)
+    finally:
+        for process in processes:
             process.kill()
     return sum(found)
+
+
+def _taken(counts: Any, processes: Sequence[SpawnProcess]) -> float:
+    """Wait for a cell's count; raise RuntimeError if a cell ended without one."""
+    while True:
+        try:
+            return float(counts.get(timeout=1))
+        except Empty:  # the others would wait for it until they are killed
+            if any(process.exitcode for process in processes):
+                raise RuntimeError("a cell ended with an error") from None
 
 
 def _count_steps(

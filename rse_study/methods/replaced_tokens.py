@@ -47,9 +47,8 @@ class ReplacedTokenDetection(Spec):
 
     def _generated(self, batch: Batch, run: RunContext, step: int) -> Int[Tensor, "b l"]:
         assert run.generator is not None
-        batch = replace(
-            batch, is_fixed=False
-        )  # G fills the tokens that are taken, and none for the sake of shapes
+        # G fills the tokens that are taken, and none for the sake of shapes.
+        batch = replace(batch, is_fixed=False)
         host, device = batch.on_host, batch.ids.device
         masked = rtd_mask(host, run.streams, step, self.share)
         uniform = self._uniform(host, run, step) if self.choice == "sample" else None
@@ -94,10 +93,8 @@ class ReplacedTokenDetection(Spec):
         replaced = ids != batch.ids
         counted = batch.chosen(lambda batch: self._counted(batch.mask))
         losses = counted.of(replaced_token_detection(logits, replaced))
-        correct, count = (
-            counted.of((logits > 0) == ~replaced).to(losses.dtype),
-            counted.ones(losses.dtype).sum(),
-        )
+        correct = counted.of((logits > 0) == ~replaced).to(losses.dtype)
+        count = counted.ones(losses.dtype).sum()
         metrics = {"rtd/accuracy": Mean(correct.sum(), count)}
         if run.is_reported:
             changed = counted.of(replaced)

@@ -143,7 +143,8 @@ class TokenLevel(Spec):
         if self.write_back == "accumulate":
             table[ids] = table[ids] + total
         else:
-            ones = collectives.gather_ragged(seen.ones(word.dtype))
+            # Where all count, all workers know it: no message tells them.
+            ones = torch.ones_like(word) if seen.counts is None else seen.ones(word.dtype)
             occurrences = torch.zeros_like(word).index_add_(0, word, ones)[word][:, None].to(table.dtype)
             table[ids] = torch.where(occurrences > 0, total / occurrences, table[ids])
 

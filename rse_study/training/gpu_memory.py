@@ -23,7 +23,7 @@ def full_memory_named() -> Iterator[None]:
             raise
         rule = "weights, optimizer state and activations of a batch must all fit at once"
         remedy = (
-            "Compute fewer sentences at a time (chunk_size: 16, of the base or of one row; a study that has begun"
-            " needs another name for that), or give a cell more of a GPU (resources.gpus)"
+            "Compute fewer sentences at a time (chunk_size: 16 with graphed: false, of the base or of one row; a study"
+            " that has begun needs another name for that), or give a cell more of a GPU (resources.gpus)"
         )
         raise InputError(f"{FULL} ({first_line(error)[:300]})", rule=rule, remedy=remedy) from None

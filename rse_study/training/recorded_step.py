@@ -56,17 +56,17 @@ class RecordedStep:
     """A step that is taken once, recorded the second time, and replayed from then on.
 
     `compute` is a function of tensors: it draws nothing, reads no value, and changes in place what outlives it. An
-    outcome holds until the next step of its shape.
+    outcome holds until the next step: recordings share their memory.
     """
 
-    def __init__(self, compute: Callable[[StepInputs], StepOutcome], recorder: Recorder | None) -> None:
-        self._compute, self._recorder = compute, recorder
+    def __init__(self, recorder: Recorder | None) -> None:
+        self._recorder = recorder
         self._rehearsed: set[Hashable] = set()
         self.recordings: dict[Hashable, tuple[StepInputs, StepOutcome, Callable[[], object]]] = {}
 
-    def __call__(self, given: StepInputs) -> StepOutcome:
+    def __call__(self, compute: Callable[[StepInputs], StepOutcome], given: StepInputs) -> StepOutcome:
         if self._recorder is None:
-            return self._compute(given)
+            return compute(given)
         key = given.key
         if known := self.recordings.get(key):
             kept, outcome, replay = known
@@ -74,11 +74,11 @@ class RecordedStep:
             replay()
             return outcome
         if key not in self._rehearsed or len(self.recordings) == MOST_RECORDINGS:
-            outcome = self._recorder.rehearse(lambda: self._compute(given))
+            outcome = self._recorder.rehearse(lambda: compute(given))
             self._rehearsed.add(given.key)  # with what it has drawn
             return outcome
         kept = given.copied()
-        outcome, replay = self._recorder.record(lambda: self._compute(kept))
+        outcome, replay = self._recorder.record(lambda: compute(kept))
         self.recordings[key] = kept, outcome, replay
         return outcome
 
@@ -106,7 +106,8 @@ class CudaGraphs:
         except torch.OutOfMemoryError:
             raise
         except RuntimeError as error:
-            rule = f"all of it must run on the GPU alone ({first_line(error)})"
+            # What broke the recording comes first: its end says only that it was broken.
+            rule = f"all of it must run on the GPU alone ({first_line(error.__context__ or error)})"
             raise InputError(
                 "a step could not be recorded", rule=rule, remedy="Set graphed: false"
             ) from error

@@ -91,7 +91,7 @@ class Session:
         given = ahead if ahead and ahead.draws.step == step else self.prepare(step)
         seeds = self.run.streams.dropout(step, "outer", self.run.collectives.rank, self.device)
         with seeds if self.trial.graphed else nullcontext():
-            outcome = self.recorded_step(given)
+            outcome = self.recorded_step(self.compute, given)
         if self.trial.graphed and step + 1 < self.num_steps:
             self._ahead = self.prepare(step + 1)  # while a GPU computes
         self.losses.look()
@@ -102,9 +102,7 @@ class Session:
         host, rate = self.batches.batch(step), self.trial.optimizer.rate(step, self.num_steps)
         lr = torch.tensor(rate, dtype=torch.float64)
         if self.trial.graphed and self.device.type == "cuda":
-            lr = sent(
-                lr.float(), self.device
-            )  # read there by a replay; otherwise it has the bits of a number
+            lr = sent(lr.float(), self.device)  # where a replay reads it; else it has the bits of a number
         tensors = sent_all(
             (host.ids, host.mask, host.perturbable, host.rows, torch.tensor(step + 1)), self.device
         )
@@ -136,7 +134,7 @@ class Session:
 
     @functools.cached_property
     def recorded_step(self) -> RecordedStep:
-        return RecordedStep(self.compute, self.recorder)
+        return RecordedStep(self.recorder)
 
     def measure(self, outcome: StepOutcome, state: TrainState) -> dict[str, float]:
         """Return metrics over all workers if a point of the history is due, else nothing."""

@@ -273,16 +273,15 @@ class Trial(Spec):
     @model_validator(mode="after")
     def _can_be_recorded(self) -> "Trial":
         reasons = (
-            self.method.unrecordable and f"method {self.method.name}: {self.method.unrecordable}",
+            self.method.unrecordable,
             self.chunk_size
             and "chunk_size computes each chunk twice with one state of dropout. Set chunk_size: 0",
             self.precision == "fp16"
             and "the scaler of fp16 looks at every step's gradients. Set precision: bf16",
         )
-        if self.graphed and any(reasons):
-            raise ValueError(
-                f"graphed: a step cannot be recorded. {next(filter(None, reasons))}. Or set graphed: false"
-            )
+        if self.graphed and (reason := str(next(filter(None, reasons), ""))):
+            remedy = ", or graphed: false" if ". Set " in reason else ". Set graphed: false"
+            raise ValueError(f"graphed: a step of {self.method.name} cannot be recorded: {reason}{remedy}")
         return self
 
     @model_validator(mode="after")

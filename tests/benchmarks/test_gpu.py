@@ -65,3 +65,15 @@ def test_what_could_not_end_in_time_is_named(tmp_path):
     rows = rows_of("--graphed", "--minutes", "0", folder=tmp_path)
     assert {row.get("left_out") for row in rows[:-1]} == {"no time"}
     assert rows[-1] == {"what": "verdict", "said": "none: a step was not measured"}
+
+
+def test_a_row_that_fails_says_why_and_the_others_come(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(
+        graphed.Graphed, "plan", lambda self: iter([("one", 0, lambda: 1 // 0), ("two", 0, dict)])
+    )
+    rows = rows_of("--graphed", folder=tmp_path)
+    assert rows[:2] == [
+        {"what": "one", "failed": "ZeroDivisionError: integer division or modulo by zero"},
+        {"what": "two"},
+    ]
+    assert "in measured" in capsys.readouterr().err

@@ -1,6 +1,8 @@
 """Steps that are recorded once and replayed have the bits of steps that are computed operation by operation."""
 
+import gc
 import math
+import weakref
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -22,6 +24,8 @@ from rse_study.training.loss_watch import LossWatch
 from rse_study.training.recorded_step import StepInputs
 from rse_study.training.session import Session
 from rse_study.training.session_setup import open_session
+from tests.methods.problem import make_batch
+from tests.simulated_gpu import HostWaits, SimulatedGPU, simulated_gpu
 from tests.simulated_graph import CannotBeRecorded, SimulatedGraphs
 from tests.slow import mostly_slow
 from tests.training.recorded_steps import (
@@ -152,6 +156,26 @@ def test_beyond_the_most_recordings_steps_are_ordinary_and_the_bits_the_same(
     assert recorder.num_replayed == num_steps - 1 - recorder.num_rehearsed > 4
 
 
+@pytest.mark.parametrize("name", mostly_slow(METHODS, FAST))
+def test_a_step_that_is_recorded_needs_nothing_of_the_host(
+    world: World, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """All that it is given lies on the GPU already: a copy inside would be that of the recorded step for ever."""
+    monkeypatch.setattr(SimulatedGPU, "sent", lambda gpu, *given: gpu.wait("something is sent inside"))
+    for precision, pooling, report_every in (("bf16", "cls", 1), ("float32", "mean", 1000)):
+        settings = {"method": METHODS[name], "precision": precision, "report_every": report_every}
+        session = opened(materials_of(world), encoder={"name": "small", "pooling": pooling}, **settings)
+        taken = take(session, 2)
+        assert session._ahead is not None
+        given = session._ahead.copied()
+        resident = [*given.everything, *session.networks.parameters(), *session.networks.buffers()]
+        resident += [value for _, value in taken.everything()]
+        with simulated_gpu(monkeypatch, resident):
+            session.compute(given)
+            with pytest.raises(HostWaits):
+                Batch.chosen(replace(make_batch(), host=make_batch()), lambda batch: batch.mask)
+
+
 CELLS: dict[str, dict[str, Any]] = {
     "everything, bf16": {"method": rse(masks=MASKS, token_level={"redraw": "epoch"}), "precision": "bf16"},
     "batch norm, float64": {"method": VADV, "precision": "float64"},
@@ -192,6 +216,20 @@ def test_a_graphed_cell_that_is_resumed_ends_as_one_that_ran_through(
     whole, *parts = recorders
     assert whole.num_replayed > 0
     assert len(parts) == 2
+
+
+@pytest.mark.parametrize("is_recorded", [False, True])
+def test_what_a_cell_held_is_free_once_it_has_ended(world: World, is_recorded: bool) -> None:
+    """At once, not when Python next looks for cycles: the next cell needs the memory."""
+    session = opened(materials_of(world), SimulatedGraphs() if is_recorded else None, method=ADVERSARY)
+    take(session, 4)
+    weight = weakref.ref(next(session.networks.parameters()))
+    gc.disable()
+    try:
+        del session
+        assert weight() is None
+    finally:
+        gc.enable()
 
 
 # What must not be in a recorded step is put there: somebody has to notice.

@@ -28,10 +28,8 @@ def check_batch_sizes(
             remedy = f"Change batch_size (an axis: `choice`) or {at}.workers"
             problems.append(InputError(f"batch_size = {uneven[0]}", where=where, rule=rule, remedy=remedy))
         if are_recorded and resources.workers > 1:
-            what, rule = (
-                f"{at}.workers = {resources.workers}",
-                "graphed: true records the steps of one worker",
-            )
+            what = f"{at}.workers = {resources.workers}"
+            rule = "graphed: true records the steps of one worker"
             remedy = "Use one worker a cell, or graphed: false"
             problems.append(InputError(what, where=where, rule=rule, remedy=remedy))
     return problems

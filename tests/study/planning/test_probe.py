@@ -56,6 +56,16 @@ def test_a_few_steps_are_timed_and_nothing_stays(small, world, tmp_path, monkeyp
     assert all(time.seconds > 0 for time in timed)
 
 
+def test_the_price_of_a_recorded_step_is_that_of_a_replay():
+    """Of four shapes of batch, each is computed once and recorded once; all others are replayed."""
+    seconds = [9.0, *4 * [0.2], *4 * [0.5], *31 * [0.03]]
+    now = iter([sum(seconds[: step + 1]) for step in range(len(seconds))])
+    timer = module.StepTimer(module.GRAPHED_STEPS, clock=lambda: next(now))
+    answers = [timer.report(Progress(t, 99)) for t in range(module.GRAPHED_STEPS + 1)]
+    assert answers == [*module.GRAPHED_STEPS * [None], "stop"]
+    assert timer.seconds_per_step == pytest.approx(0.03)
+
+
 def test_a_slow_trial_is_left_sooner_and_a_gpu_not_guessed_at(monkeypatch, content):
     now = iter([0.0, PATIENCE_S, 2 * PATIENCE_S])
     timer = module.StepTimer(clock=lambda: next(now))
