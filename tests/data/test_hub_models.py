@@ -158,7 +158,9 @@ def test_a_model_that_is_cached_in_part_is_refused_at_once_or_asked_for(server, 
         for name in ("ENDPOINT", "HUGGINGFACE_CO_URL_TEMPLATE"):
             there = getattr(constants, name)
             nobody.setattr(constants, name, there.replace(server.address, NOBODY))
-        nobody.setattr("transformers.utils.hub._hf_api", None)  # or it would ask nobody afterwards, too, for 40 s
+        nobody.setattr(
+            "transformers.utils.hub._hf_api", None
+        )  # or it would ask nobody afterwards, too, for 40 s
         began = time.monotonic()
         with pytest.raises(InputError, match=r"bert: cannot be loaded.*fill the hub's cache first"):
             bert[1]()
