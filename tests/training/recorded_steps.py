@@ -20,6 +20,8 @@ CPU, SEED, NUM_STEPS = torch.device("cpu"), 6, 7
 """With this seed steps 0 to 6 have 192, 256, 192, 192, ... tokens: one of each is rehearsed, and the third recorded."""
 INNER = {"pgd": {"num_steps": 2}, "fgsm": {"num_steps": 2}}
 MASKS = {"phi": 0.2, "num_layers": 1}
+ADVERSARY = {"blend": {"rho": 1, "pgd": {"num_steps": 1}}, "lambda2": 0}
+"""one inner step, no RTD: for what is so whatever is trained"""
 
 
 def materials_of(world: World, *, max_length: int = 64, dropout: float = 0.1) -> Materials:
