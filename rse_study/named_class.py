@@ -77,14 +77,14 @@ def require_members(made: object, protocol: type, *, what: str) -> None:
         raise InputError(what, rule=f"lacks {', '.join(missing)}", remedy=remedy)
 
 
-def construct(cls: type, *arguments: Any, settings: Mapping[str, Any], named: str, what: str) -> Any:
+def construct(cls: type, *, settings: Mapping[str, Any], named: str, what: str) -> Any:
     """Return a new object of the class; InputError where its constructor refuses."""
     try:
         # Many of Optuna's warn that their interface may change; nobody who names one can do anything about it.
         with warnings.catch_warnings():
             if optuna := sys.modules.get("optuna.exceptions"):
                 warnings.simplefilter("ignore", optuna.ExperimentalWarning)
-            return cls(*arguments, **settings)
+            return cls(**settings)
     except (Exception, SystemExit) as error:
         parameters = list(inspect.signature(cls).parameters)
         unknown = [name for name in settings if name not in parameters]

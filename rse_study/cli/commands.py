@@ -26,7 +26,7 @@ from rse_study.cli.arguments.declarations import (
     Wide,
 )
 from rse_study.cli.model_commands import attack, evaluate, export, fine_tune
-from rse_study.cli.result_commands import archive, check, compare, dashboard, notebook, report, studies, track
+from rse_study.cli.result_commands import archive, check, compare, dashboard, notebook, report, studies
 
 Command = Callable[..., int | None]
 """Arguments in, exit code out; None is 0."""
@@ -219,7 +219,6 @@ COMMANDS: tuple[Command, ...] = (
     report,
     archive,
     notebook,
-    track,
     check,
     compare,
     studies,

@@ -133,35 +133,6 @@ def notebook(
     write_notebook(study, kind, out, force, store)
 
 
-def track(
-    study: RanStudyArgument,
-    to: Annotated[str, typer.Option(metavar="TRACKER", help="mlflow, tensorboard, wandb, or module:Class.")],
-    target: Annotated[
-        str,
-        typer.Option(
-            "--uri",
-            "--dir",
-            metavar="WHERE",
-            help="MLflow's tracking URI, or a folder; default: the tracker's own default.",
-        ),
-    ] = "",
-    live: Annotated[
-        bool, typer.Option("--live", help="Keep copying until the study's run has ended.")
-    ] = False,
-    store: Store = DEFAULT_STORE,
-) -> None:
-    """Copy a study into MLflow, TensorBoard or Weights & Biases.
-
-    Copies trials, cells, metrics by step, evaluations and states; only reads the ledger.
-
-    The same command again adds only what is new, even after an interruption. Each tracker is an extra of the same
-    name. wandb stays offline if no API key is configured.
-    """
-    from rse_study.cli.verbs.track import track_study
-
-    track_study(study, to, target, live, store)
-
-
 def check(
     study: RanStudyArgument,
     out: Annotated[

@@ -23,7 +23,6 @@ from rse_study.results.reader import Reader
 from rse_study.sampling.dashboard_storage import LedgerCopy
 from rse_study.search.choice import standings_of
 from rse_study.search.state import SearchState
-from rse_study.trackers.study_content import read_study
 from tests.analysis import raced, searched
 
 
@@ -91,10 +90,6 @@ def test_terminal_and_status_count_seeds_and_name_the_best_by_its_mean(folder):
     assert names_in_ledger(folder)[searched.cell(2, 6).identity] == "trial 2 seed 6"
     shown = LedgerCopy(folder).storage().get_all_trials(0)
     assert [trial.value for trial in shown] == pytest.approx(list(raced.MEANS.values()))
-    tracked = read_study(folder)
-    assert [len(trial.cells) for trial in tracked.trials] == [3, 3, 3, 2, 1, 3]
-    names = [cell.name for trial in tracked.trials for cell in trial.cells]
-    assert len(set(names)) == 15
 
 
 def test_of_a_search_that_was_not_over_only_the_trials_to_come_are_missing(tmp_path):

@@ -22,7 +22,6 @@ def test_arrows_point_down():
 LIGHT = (
     *("rse_study.spec", "rse_study.registry", "rse_study.yaml12", "rse_study.errors"),
     *("rse_study.results.files.ledger", "rse_study.results.reader", "rse_study.results.files.result_file"),
-    *("rse_study.trackers.copier", "rse_study.trackers.study_content"),
     *("analysis.report", "analysis.index", "analysis.tables"),
 )
 LOOK = """

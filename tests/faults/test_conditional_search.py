@@ -11,7 +11,6 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
 from rse_study.sampling.dashboard_storage import LedgerCopy
-from rse_study.trackers.study_content import read_study
 from tests.analysis.outline import Outline
 from tests.faults.drivers import assert_equal, contents
 from tests.on_ray.world import STUDY
@@ -74,12 +73,10 @@ def test_importance_is_over_the_trials_that_have_an_axis(undisturbed):
         assert numbers[axis] == sum(axis in proposal for proposal in proposals)
 
 
-def test_report_status_tracker_and_dashboard_show_it(undisturbed, tmp_path):
+def test_report_status_and_dashboard_show_it(undisturbed, tmp_path):
     text = Outline(write_report(undisturbed, tmp_path / "report.html").read_text(encoding="utf-8")).text
     assert "belong to some trials only" in text
     assert state_of(undisturbed).is_complete
-    for trial in read_study(undisturbed).trials:
-        assert len(trial.params) == 4
     shown = LedgerCopy(undisturbed).storage().get_all_trials(0)
     assert [trial.state for trial in shown] == [TrialState.COMPLETE] * 10
     assert all(trial.params.keys() == trial.distributions.keys() for trial in shown)
