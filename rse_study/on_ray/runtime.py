@@ -24,6 +24,7 @@ from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.searcher import CellSearcher
 from rse_study.on_ray.stored.files import StudyFiles
+from rse_study.on_ray.tune_record import TuneRecord
 from rse_study.on_ray.workers.coordinator import Coordinator
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.on_ray.workers.payloads import Payloads
@@ -124,7 +125,8 @@ class RayRuntime:
         carried = [self._files.carried(one) for one in queue.evaluations]
         try:
             asking = with_parameters(trainable, evaluations=carried) if carried else trainable
-            tuner.run(searcher, asking, between, self._files.folders.ray, resources)
+            callbacks = [between, TuneRecord(queue.objective)]
+            tuner.run(searcher, asking, callbacks, self._files.folders.ray, resources)
             size.close()
         except RayLost as loss:
             loss.num_cells = searcher.abandon(f"Ray was lost: {loss}")

@@ -1,9 +1,7 @@
 """Ray Tune around a queue of cells: starts trials and looks after them."""
 
-import importlib
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -55,14 +53,6 @@ class ClusterCallback(tune.Callback):
     def on_step_begin(self, iteration: int, trials: list[Any], **info: Any) -> None:
         self.follow()
 
-    def on_trial_complete(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
-        """Forget what Tune computed of a trial's metrics.
-
-        Tune keeps every trial to the end of the run.
-        """
-        trial.run_metadata.metric_analysis.clear()
-        trial.run_metadata.metric_n_steps.clear()
-
     def follow(self) -> None:
         """Raise where the run cannot go on; once a second follow nodes and watch cells."""
         self._check()
@@ -92,12 +82,11 @@ def _kill(pid: int) -> None:
 def run(
     searcher: CellSearcher,
     trainable: Callable[[dict[str, Any]], None],
-    callback: ClusterCallback,
+    callbacks: list[tune.Callback],
     folder: Path,
     resources: Resources,
 ) -> None:
     """Run trials until the searcher has no more and the last one has ended."""
-    _spare_trackers()
     # A new experiment each time: resuming is replaying the ledger, never Tune's restore (which unpickles).
     name = f"tune-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     tune.Tuner(
@@ -114,21 +103,10 @@ def run(
             name=name,
             storage_path=str(folder),
             verbose=0,
-            callbacks=[callback],
+            callbacks=callbacks,
             failure_config=tune.FailureConfig(max_failures=0),
         ),
     ).fit()
-
-
-def _spare_trackers() -> None:
-    """Let Tune look for its trackers' callbacks among ours without the trackers' packages.
-
-    Where they are installed, that would import them: 4 s before the first cell.
-    """
-    for name in {"mlflow", "wandb"} - sys.modules.keys():
-        sys.modules[name] = None  # type: ignore[assignment]
-        importlib.import_module(f"ray.air.integrations.{name}")
-        del sys.modules[name]
 
 
 def _reservation(resources: Resources) -> tune.PlacementGroupFactory:

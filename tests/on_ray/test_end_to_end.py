@@ -3,10 +3,12 @@
 The one axis is a learning rate that is either the paper's or beyond all measure: the second trial loses its loss.
 """
 
+import json
 from dataclasses import replace
+from math import nan
 
 import pytest
-from ray.tune import ExperimentAnalysis, ResultGrid
+from ray.tune import ExperimentAnalysis, ResultGrid, Tuner
 
 from rse_study.evaluation.evaluations import measure
 from rse_study.evaluation.geometry import AlignmentUniformity
@@ -73,6 +75,33 @@ def test_tunes_own_tables_show_axes_by_symbol_beside_what_runs(ran):
     assert shown == [[0, 7e-6, 0, "base"], [1, 1e30, 0, None], [0, 7e-6, 1, "base"]]
     for result in results:
         assert CellPayload.from_config(result.config).trial.optimizer.lr == result.config["xi"]
+
+
+def test_tunes_own_record_has_a_row_a_cell_with_its_scores_and_knows_the_best_trial(ran, checked):
+    """From the folder of a finished study; the trial without a result is the best at nothing."""
+    folder, _ = ran
+    trainable = {"inline": "run_inline", "train": "run_on_train"}[checked.study.resources.executor]
+    paths = sorted((folder / "ray").glob("tune-*"))
+    grids = [Tuner.restore(str(path), trainable).get_results() for path in paths]
+    tables = [grid.get_dataframe().set_index("config/trial") for grid in grids]
+    with Ledger.open(folder) as ledger:
+        last = {name: ledger.final_values(name) for name in ("dev", "loss", "cost/work")}
+        (confirmed,) = (cell.identity for cell in ledger.cells() if cell.stage == "confirm")
+        for cell in ledger.cells():
+            row = tables[cell.stage == "confirm"].loc[cell.trial]
+            known = [last[name].get(cell.identity, nan) for name in ("dev", "loss", "cost/work")]
+            assert list(row[["dev", "loss", "metrics/cost/work"]]) == pytest.approx(known, nan_ok=True)
+            assert (row["config/xi"], row["config/seed"]) == (cell.proposal["lr"], cell.seed)
+            assert row["t"] == max(point.t for point in ledger.history(cell.identity))
+            assert row["objective"] == pytest.approx(
+                nan if cell.status == "failed" else known[0], nan_ok=True
+            )
+        (score,) = (row.value for row in ledger.evaluations([confirmed]) if row.aggregation == "all")
+    assert tables[1]["scores/builtin/test/all"].item() == score
+    best = grids[0].get_best_result("objective", "max")
+    assert (best.config["trial"], best.metrics["t"]) == (0, 3)
+    for line in (line for path in paths for file in path.glob("*/result.json") for line in file.open()):
+        assert json.loads(line).keys() >= {"dev", "objective", "loss", "t"}
 
 
 def test_a_lost_loss_fails_its_trial_with_its_reason_and_the_study_goes_on(ran):

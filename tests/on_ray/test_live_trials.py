@@ -2,7 +2,8 @@
 
 from ray.tune.experiment import Trial
 
-from rse_study.on_ray.tuner import ClusterCallback, LiveTrials
+from rse_study.on_ray.tune_record import TuneRecord
+from rse_study.on_ray.tuner import LiveTrials
 
 
 class Controller:
@@ -28,11 +29,12 @@ def test_the_first_trial_that_waits_starts_next_and_ended_ones_are_not_looked_at
     assert LiveTrials().choose_trial_to_run(Controller(trial(8, Trial.RUNNING))) is None
 
 
-def test_an_ended_trial_holds_no_statistics_of_its_metrics():
+def test_an_ended_trial_holds_statistics_of_its_scores_alone_and_a_lost_one_none():
     ended = trial(1, Trial.RUNNING)
-    ended.update_last_result({"dev": 1.0, "training_iteration": 1, "done": True})
-    assert "dev" in ended.metric_analysis
-    untouched = object.__new__(ClusterCallback)
-    untouched.on_trial_complete(iteration=1, trials=[ended], trial=ended)
-    assert ended.metric_analysis == ended.run_metadata.metric_n_steps == {}
-    assert ended.last_result["dev"] == 1.0
+    ended.update_last_result({"dev": 1.0, "delta/norm": 2.0, "training_iteration": 1})
+    assert "delta/norm" in ended.metric_analysis
+    TuneRecord("dev").on_trial_complete(iteration=1, trials=[ended], trial=ended)
+    assert (list(ended.metric_analysis), ended.run_metadata.metric_n_steps) == (["dev"], {})
+    assert ended.last_result["delta/norm"] == 2.0
+    TuneRecord("dev").on_trial_error(iteration=1, trials=[ended], trial=ended)
+    assert ended.metric_analysis == {}

@@ -105,8 +105,10 @@ class World:
     def probe(self) -> Cluster:
         return self.clusters[id(self.process)]
 
-    def run_tune(self, searcher: Any, asking: Any, callback: Any, folder: Path, resources: Any) -> None:
-        tune_run(self.probe(), self.ray, searcher, asking, callback, resources)
+    def run_tune(
+        self, searcher: Any, asking: Any, callbacks: list[Any], folder: Path, resources: Any
+    ) -> None:
+        tune_run(self.probe(), self.ray, searcher, asking, callbacks[0], resources)
 
     def kill_pid(self, pid: int) -> None:
         self.scheduler.kill(self.scheduler.pids[pid])

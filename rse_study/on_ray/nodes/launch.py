@@ -19,6 +19,7 @@ from rse_study.on_ray.nodes.private_ray import (
     CALL_SECONDS,
     ClusterHead,
     address_of_head,
+    count_no_loggers,
     keep_keys_from_logs,
     make_token,
     on_loopback,
@@ -69,6 +70,7 @@ def ray_session(
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     keep_keys_from_logs()
+    count_no_loggers()
     with ExitStack() as stack:
         if address:
             _join(address)

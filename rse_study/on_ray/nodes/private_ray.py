@@ -105,6 +105,16 @@ def path_of_driver() -> JobConfig:
     return job
 
 
+def count_no_loggers() -> None:
+    """Keep Tune from counting its loggers for Ray's statistics, which are off.
+
+    It would import every tracker that is installed: 4 s before the first cell.
+    """
+    from ray.air._internal import usage
+
+    usage.tag_callbacks = lambda callbacks: False
+
+
 def keep_keys_from_logs() -> None:
     """Take the storage's keys out of the variables that Tune hands to every trial.
 

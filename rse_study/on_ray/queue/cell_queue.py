@@ -51,6 +51,7 @@ class CellQueue:
     ) -> None:
         self._study, self._source, self._ledger, self._rungs = study, source, ledger, rungs
         self._files, self.evaluations, self.axes = files, evaluations, axes
+        self.objective = study.objective.metric
         self._has_room, self._settled, self._rule = has_room, settled, rule or study.early_stopping
         self._room: bool | None = None  # as it is until another cell begins or ends
         self._interrupted: list[Cell] = []

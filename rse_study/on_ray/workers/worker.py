@@ -20,8 +20,9 @@ from rse_study.on_ray.workers.workplace import workplace
 from rse_study.results.files.evaluation_file import FILE_NAME as EVALUATIONS_FILE
 from rse_study.results.files.failures import failure_of_disk
 from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
-from rse_study.results.files.result_file import FILE_NAME
+from rse_study.results.files.result_file import FILE_NAME, read_result
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
+from rse_study.results.records import COSTS
 from rse_study.training.loop import DifferentCheckpoints, drive, train
 
 BEGINS_WITH = (FILE_NAME, CHECKPOINT_FOLDER)
@@ -53,7 +54,8 @@ def run_loop(
     """Train and score one cell in this process; return how it ended.
 
     `reason` says why there is no complete result, and is empty otherwise; `for_good`, whether another try
-    would end the same; `is_blameless`, whether a disk or the storage is to blame. Rank 0 scores the model on
+    would end the same; `is_blameless`, whether a disk or the storage is to blame; rank 0 adds `metrics`, the last ones
+    with the costs, and `scores`, for Tune's own record. Rank 0 scores the model on
     `evaluations` at once; a failed one is repeated by a task of the driver, which says why.
     """
     torch.set_num_threads(payload.threads)
@@ -76,8 +78,13 @@ def run_loop(
             if writes and not payload.keeps_items:
                 (here.folder / ITEMS_FILE).unlink(missing_ok=True)
                 here.publish(ITEMS_FILE)
+            ended: dict[str, Any] = {"reason": "", "for_good": False}
+            if writes:
+                result = read_result(here.folder)
+                ended["metrics"] = {name: result.final_value(name) for name in (*result.final, *COSTS)}
             if here.evaluations:
-                score_cell(payload, here, on_progress=lambda done, total: report({SCORED: done}))
+                rows = score_cell(payload, here, on_progress=lambda done, total: report({SCORED: done}))
+                ended["scores"] = {row.metric: row.value for row in rows}
     except DifferentCheckpoints as error:
         # In a storage an attempt that was given up may have published one between two looks: the next try sees it.
         return {"reason": str(error), "for_good": not payload.storage}
@@ -88,4 +95,4 @@ def run_loop(
         if failure is None:
             raise
         return {"reason": str(failure), "for_good": False, "is_blameless": True}
-    return {"reason": "", "for_good": False}
+    return ended
