@@ -9,6 +9,7 @@ from rse_study.cli.cluster_commands import CLUSTER_COMMANDS
 from rse_study.cli.commands import COMMANDS
 from rse_study.cli.data_commands import DATA_COMMANDS
 from rse_study.cli.terminal.errors import guarded
+from rse_study.errors import InputError
 
 app = typer.Typer(
     name="rse-study",
@@ -39,6 +40,14 @@ def _root(
     ] = False,
 ) -> None:
     """A study platform for robust sentence embeddings."""
+
+
+@app.command(hidden=True, add_help_option=False, context_settings={"ignore_unknown_options": True})
+@guarded
+def track(words: Annotated[list[str] | None, typer.Argument()] = None) -> None:
+    """Refuse a former command."""
+    remedy = "`run --track mlflow|wandb|tensorboard` follows a run; docs/trackers.md logs a finished study"
+    raise InputError("the command `track` was removed", remedy=remedy)
 
 
 for command in COMMANDS:

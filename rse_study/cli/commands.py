@@ -120,6 +120,7 @@ def run(
     address: Annotated[
         str, typer.Option(help="Address of a running Ray cluster; default: Ray on this machine.")
     ] = "",
+    track: Annotated[str, typer.Option(help="Follow it in a tracker: mlflow, wandb, tensorboard.")] = "",
     max_hours: MaxHours = None,
     max_cost: MaxCost = None,
     wide: Wide = False,
@@ -135,7 +136,7 @@ def run(
     from rse_study.cli.verbs.run import run_and_report
 
     return run_and_report(
-        study, override or (), store, cpus, address, max_hours, max_cost, wide, is_revised=revise
+        study, override or (), store, cpus, address, max_hours, max_cost, wide, is_revised=revise, track=track
     )
 
 

@@ -12,6 +12,7 @@ from rse_study.on_ray.stored.folders import StudyFolders, storage_cache
 from rse_study.on_ray.stored.ledger_copy import CopyingCallback
 from rse_study.on_ray.stored.stored_study import stored_study
 from rse_study.on_ray.study_run import ReadEvaluation, StudyRun
+from rse_study.on_ray.trackers import Tracker
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.files.connect import is_lost
 from rse_study.results.files.ledger import Ledger
@@ -32,6 +33,7 @@ def run_study(
     *,
     num_cpus: int = 0,
     address: str = "",
+    track: str = "",
     is_revised: bool = True,
 ) -> Path:
     """Run the missing cells of the study, or go on with it, and return its folder.
@@ -43,13 +45,14 @@ def run_study(
     """
     leave_client_to_its_process()  # a thread scores baselines, which the hub may have, while Ray starts
     folders = StudyFolders(directory.resolve())
+    trackers = [Tracker(track, folders.study, callback.message)] if track else []
     with ExitStack() as stack:
         files, callback = _open_files(checked.study.storage, folders, callback, stack)
         files.keeps_items = checked.study.keep_items
         _rebuild_what_is_lost(folders.study, callback)
         ledger = stack.enter_context(Ledger.open(folders.study))
         run = StudyRun(checked, files, ledger, MaterialsCache(prepare), read, callback, is_revised=is_revised)
-        runtime = RayRuntime(stack, files, run.materials, callback, num_cpus, address)
+        runtime = RayRuntime(stack, files, run.materials, callback, num_cpus, address, trackers)
         run.prepare()
         if isinstance(callback, CopyingCallback):
             callback.report_failure_to(runtime.give_up)

@@ -10,7 +10,7 @@ from os import _exit
 from pathlib import Path
 from threading import Event
 
-from ray.tune import with_parameters
+from ray.tune import Callback, with_parameters
 
 from rse_study.cluster.node_capacity import Node
 from rse_study.errors import GOES_ON, InputError, Unavailable
@@ -55,9 +55,10 @@ class RayRuntime:
         callback: StudyCallback,
         num_cpus: int,
         address: str,
+        trackers: Sequence[Callback] = (),
     ) -> None:
         self._stack, self._files, self._materials, self._callback = stack, files, materials, callback
-        self._num_cpus, self._address = num_cpus, address
+        self._num_cpus, self._address, self._trackers = num_cpus, address, trackers
         self._session = ExitStack()
         self._coordinator: Coordinator | None = None
         self._watch: ClusterWatch | None = None
@@ -125,7 +126,7 @@ class RayRuntime:
         carried = [self._files.carried(one) for one in queue.evaluations]
         try:
             asking = with_parameters(trainable, evaluations=carried) if carried else trainable
-            callbacks = [between, TuneRecord(queue.objective)]
+            callbacks = [between, TuneRecord(queue.objective), *self._trackers]
             tuner.run(searcher, asking, callbacks, self._files.folders.ray, resources)
             size.close()
         except RayLost as loss:

@@ -15,6 +15,7 @@ from rse_study.cli.cluster_commands import CLUSTER_COMMANDS
 from rse_study.cli.commands import COMMANDS
 from rse_study.cli.data_commands import DATA_COMMANDS
 from rse_study.results.files.ledger import Ledger
+from tests.cases import cases
 from tests.cli.a_study import SEARCH, cell_of, run, start
 
 NAMES = [command.__name__.replace("_", "-") for command in COMMANDS]
@@ -56,10 +57,22 @@ def test_every_argument_is_explained():
         **{f"{group} {name}": call for group in GROUPS for name, call in commands[group].commands.items()},
     }
     unexplained = [
-        f"{name} {param.name}" for name, call in calls.items() for param in call.params if not param.help
+        f"{name} {param.name}"
+        for name, call in calls.items()
+        for param in call.params
+        if not (param.help or call.hidden)
     ]
     assert {*NAMES, *(f"{group} {name}" for group, names in GROUPS.items() for name in names)} <= set(calls)
     assert unexplained == []
+
+
+@cases(
+    "words", [[], ["quickstart", "--to", "mlflow"], ["x", "--to", "a:B", "--uri", "c", "--live"], ["--help"]]
+)
+def test_a_former_command_is_refused_with_what_takes_its_place(rse, words):
+    ended = rse("track", *words)
+    told = "`run --track mlflow|wandb|tensorboard` follows a run; docs/trackers.md logs a finished study"
+    assert (ended.code, ended.out, ended.err) == (2, "", f"the command `track` was removed. {told}\n")
 
 
 def test_every_command_has_its_file():

@@ -21,6 +21,7 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import cell_folder
 from rse_study.results.reader import Reader
 from tests.on_ray.listener import Listener
+from tests.on_ray.test_trackers import points_of
 from tests.on_ray.world import checked_of, few, few_pairs
 from tests.slow import mostly_slow
 
@@ -48,7 +49,10 @@ def ran(checked, materials, tmp_path_factory, cluster):
     folder = tmp_path_factory.mktemp("geometry")
     store(GEOMETRY, folder)
     watching = replace(materials, watched={"STS-B/geometry": str(folder)})
-    return run_study(checked, directory, lambda trial: watching, few, diary, address=cluster), diary
+    ran = run_study(
+        checked, directory, lambda trial: watching, few, diary, address=cluster, track="tensorboard"
+    )
+    return ran, diary
 
 
 def test_what_is_watched_stands_in_the_history_at_its_own_steps(ran):
@@ -102,6 +106,22 @@ def test_tunes_own_record_has_a_row_a_cell_with_its_scores_and_knows_the_best_tr
     assert (best.config["trial"], best.metrics["t"]) == (0, 3)
     for line in (line for path in paths for file in path.glob("*/result.json") for line in file.open()):
         assert json.loads(line).keys() >= {"dev", "objective", "loss", "t"}
+
+
+def test_a_tracker_follows_every_cell_by_its_name(ran):
+    folder, diary = ran
+    assert not [line for line in diary.heard if line.startswith("--track")]
+    tracked = {path.name.rpartition("-")[0]: points_of(path) for path in (folder / "tensorboard").iterdir()}
+    assert tracked.keys() == {"base seed 0", "base seed 1", "trial 1 seed 0"}
+    with Ledger.open(folder) as ledger:
+        for cell in ledger.cells():
+            points = tracked[f"{'base' if cell.trial == 0 else 'trial 1'} seed {cell.seed}"]
+            dev = [
+                (row.t, pytest.approx(row.value))
+                for row in ledger.history(cell.identity)
+                if row.name == "dev"
+            ]
+            assert sorted(points["dev"]) == dev
 
 
 def test_a_lost_loss_fails_its_trial_with_its_reason_and_the_study_goes_on(ran):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -53,6 +53,7 @@ def run_and_report(
     is_wide: bool = False,
     *,
     is_revised: bool = False,
+    track: str = "",
 ) -> int:
     """Run what is missing of a study, show its table, write its report."""
     checked = read_study(study_file(study, store), overrides)
@@ -60,13 +61,17 @@ def run_and_report(
     announce(f"{checked.study.name}: {checked.study.question}")
     for warning in checked.warnings:
         announce(f"warning: {warning}")
+    if track and folder.is_dir():
+        announce(f"note: {track} gets the cells that run now; docs/trackers.md logs those that have ended")
     if is_complete(checked, folder) and stands_elsewhere(checked, folder):
         announce("every cell and score is complete: nothing is run, and corpus and base are not checked")
     else:
         planner = StudyPlanner(
             checked, store, probe_with_bars, max_hours, max_cost, materials_of_identity(checked, store)
         )
-        _run_missing(checked, folder, planner, cpus, address, is_revised or _consents(checked, folder))
+        is_revised = is_revised or _consents(checked, folder)
+        on_ray = {"num_cpus": cpus, "address": address, "track": track, "is_revised": is_revised}
+        _run_missing(checked, folder, planner, on_ray)
     again = command("run", study, *with_overrides(overrides), *in_store(store), "--wide")
     with Reader(folder) as reader:
         show_table(reader, f"{again}, or in the report", is_wide)
@@ -94,12 +99,11 @@ def _consents(checked: CheckedStudy, folder: Path) -> bool:
     raise pending.refusal
 
 
-def _run_missing(
-    checked: CheckedStudy, folder: Path, planner: StudyPlanner, cpus: int, address: str, is_revised: bool
-) -> None:
-    with nullcontext() if address else ray_folder():  # what is wrong with it is said before the work
+def _run_missing(checked: CheckedStudy, folder: Path, planner: StudyPlanner, on_ray: dict[str, Any]) -> None:
+    # What is wrong with Ray's folder is said before the work.
+    with nullcontext() if on_ray["address"] else ray_folder():
         _require_everything(checked, folder, is_run=planner.num_ended < checked.num_cells)
-    if os.environ.get("RAY_ADDRESS") and not address:
+    if os.environ.get("RAY_ADDRESS") and not on_ray["address"]:
         announce("note: RAY_ADDRESS is not followed: this run starts Ray itself. --address auto joins it")
     for note in notes_on_data(checked, data_dir()):
         announce(f"note: {note}")
@@ -118,16 +122,7 @@ def _run_missing(
         shows_seeds=study.gives_seeds_until_decided,
     ) as board:
         prepared = partial(materials_of, SaidOnce(board), checked.folder, study_dir=folder)
-        run_study(
-            checked,
-            folder,
-            prepared,
-            evaluation,
-            board,
-            num_cpus=cpus,
-            address=address,
-            is_revised=is_revised,
-        )
+        run_study(checked, folder, prepared, evaluation, board, **on_ray)
 
 
 def _next(checked: CheckedStudy, store: Path, code: int) -> str:

@@ -28,15 +28,17 @@ def test_a_study_with_a_failed_trial_is_incomplete(ran, capsys):
 
 
 def test_run_hands_over_what_a_study_needs_and_ends_with_3_where_a_trial_failed(rse, ran, monkeypatch):
-    def pretend(checked, folder, prepare, read, watcher, *, num_cpus, address, is_revised):
+    def pretend(checked, folder, prepare, read, watcher, *, num_cpus, address, track, is_revised):
         assert (checked.study.num_trials, folder.resolve(), num_cpus, address) == (2, ran, 1, "")
+        assert track == "wandb"
         assert read("builtin/test").name == "builtin/test"
         assert isinstance(watcher, StudyCallback)
         watcher.message("search: 1 of 2 cells to run")
 
     monkeypatch.setattr("rse_study.on_ray.driver.run_study", pretend)
-    ended = rse("run", "joint", "-o", "name=little", "-o", "num_trials=2", "--cpus", "1")
+    ended = rse("run", "joint", "-o", "name=little", "-o", "num_trials=2", "--cpus", "1", "--track", "wandb")
     assert ended.code == errors.INCOMPLETE
+    assert "note: wandb gets the cells that run now; docs/trackers.md logs those that have ended" in ended.out
     assert "1 of 2 cells are not complete" in ended.err
     assert "search: 1 of 2 cells to run" in ended.out
     assert "report: " in ended.out
