@@ -1,0 +1,70 @@
+"""No room of the house has more code lines than its ceiling, which only falls.
+
+`python -m tests.architecture.test_ceilings` lowers ceilings.csv to what there is. Raising a line takes a decision
+record that says what it buys.
+"""
+
+import ast
+import csv
+from collections import Counter
+from pathlib import Path
+
+from tests.architecture.findings import require_none
+from tests.architecture.sources import ROOT, Module, modules
+
+FILE = Path(__file__).with_name("ceilings.csv")
+
+
+def code_lines(module: Module) -> int:
+    """Lines but blank ones, comments and docstrings."""
+    documented = set[int]()
+    for node in ast.walk(module.tree):
+        first = node.body[0] if isinstance(node, HOLDERS) and node.body else None
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            documented |= {*range(first.lineno, (first.end_lineno or first.lineno) + 1)}
+    lines = enumerate(module.text.splitlines(), start=1)
+    return sum(number not in documented and bool(code_of(line)) for number, line in lines)
+
+
+HOLDERS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def code_of(line: str) -> str:
+    """A line without its blanks, empty if it is a comment."""
+    stripped = line.strip()
+    return "" if stripped.startswith("#") else stripped
+
+
+def counted() -> dict[str, int]:
+    """Code lines by room: a folder of rse_study, or a package."""
+    rooms = Counter[str]()
+    for module in modules("rse_study", "analysis", "benchmarks", "tests"):
+        parts = module.path.relative_to(ROOT).parts
+        rooms["/".join(parts[:2]) if parts[0] == "rse_study" and len(parts) > 2 else parts[0]] += code_lines(
+            module
+        )
+    return dict(sorted(rooms.items()))
+
+
+def ceilings() -> dict[str, int]:
+    """The file's lines."""
+    with FILE.open(encoding="utf-8", newline="") as file:
+        return {row["room"]: int(row["code_lines"]) for row in csv.DictReader(file)}
+
+
+def test_no_room_is_above_its_ceiling():
+    allowed = ceilings()
+    require_none(
+        f"{room}: {lines} code lines, at most {allowed.get(room, 0)}. Remove some, or say in a decision what more buy"
+        for room, lines in counted().items()
+        if lines > allowed.get(room, 0)
+    )
+
+
+if __name__ == "__main__":
+    rooms = counted()
+    known = ceilings() if FILE.exists() else rooms
+    lower = {room: min(lines, known.get(room, lines)) for room, lines in rooms.items()}
+    FILE.write_text(
+        "room,code_lines\n" + "".join(f"{room},{lines}\n" for room, lines in lower.items()), "utf-8"
+    )
