@@ -29,10 +29,9 @@ class GpOfAllTrials(GPSampler):
             return {}
         # In a storage of its own, a trial's id is its place in the study: the same there as here.
         imputed = optuna.create_study(directions=study.directions)
-        values, names = _worst_values(complete, study.directions), complete[0].constraints
-        constraints = {name: max(one.constraints[name] for one in complete) for name in names}
+        values = _worst_values(complete, study.directions)
         for one in study.get_trials(deepcopy=False):
-            imputed.add_trial(_with_result(one, values, constraints) if _has_no_value(one) else one)
+            imputed.add_trial(_with_result(one, values) if _has_no_value(one) else one)
         return super().sample_relative(imputed, trial, search_space)
 
 
@@ -41,13 +40,12 @@ def _has_no_value(trial: FrozenTrial) -> bool:
     return ended and DISCARDED not in trial.user_attrs
 
 
-def _with_result(trial: FrozenTrial, values: list[float], constraints: dict[str, float]) -> FrozenTrial:
+def _with_result(trial: FrozenTrial, values: list[float]) -> FrozenTrial:
     return create_trial(
         state=TrialState.COMPLETE,
         params=trial.params,
         distributions=trial.distributions,
         values=values,
-        constraints=constraints,
     )
 
 

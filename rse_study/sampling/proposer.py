@@ -72,9 +72,8 @@ class Proposer:
         proposal: Mapping[str, Any],
         outcome: TrialOutcome = "running",
         values: Sequence[float] | None = None,
-        constraints: Sequence[float] = (),
     ) -> None:
-        """Enter a trial that was not asked for; each of its `constraints` must be <= 0."""
+        """Enter a trial that was not asked for."""
         if outcome == "running":
             self._optuna.enqueue_trial(dict(proposal))  # the next ask is for this one
             self._ask_optuna(number)
@@ -85,22 +84,12 @@ class Proposer:
                 params=dict(proposal),
                 distributions={name: self._distributions[name] for name in proposal},
                 values=_final(outcome, values),
-                constraints=_named(constraints),
             )
         )
 
-    def tell(
-        self,
-        number: int,
-        outcome: TrialOutcome,
-        values: Sequence[float] | None = None,
-        constraints: Sequence[float] = (),
-    ) -> None:
-        """Enter the end of a running trial; each of its `constraints` must be <= 0."""
-        trial = self._running.pop(number)
-        for name, value in _named(constraints).items():
-            trial.set_constraint(name, value)
-        self._end(trial, STATES[outcome], _final(outcome, values))
+    def tell(self, number: int, outcome: TrialOutcome, values: Sequence[float] | None = None) -> None:
+        """Enter the end of a running trial."""
+        self._end(self._running.pop(number), STATES[outcome], _final(outcome, values))
 
     def _end(self, trial: Trial, state: TrialState, values: list[float] | None = None) -> None:
         if self._sampler.class_ is not None:
@@ -152,10 +141,6 @@ def _suggest(trial: Trial, name: str, domain: Domain) -> Any:
 
 def _final(outcome: TrialOutcome, values: Sequence[float] | None) -> list[float] | None:
     return list(values) if values is not None and outcome == "complete" else None
-
-
-def _named(constraints: Sequence[float]) -> dict[str, float]:
-    return {str(index): value for index, value in enumerate(constraints)}
 
 
 def seed_of(search_seed: int, number: int, draw: int) -> int:

@@ -15,17 +15,15 @@ class Observation:
     outcome: TrialOutcome
     values: tuple[float, ...] = ()
     """objectives at the last step; none unless complete"""
-    violations: tuple[float, ...] = ()
-    """excess over each constraint, at most 0 if it is kept; none unless complete"""
 
 
 RUNNING = Observation("running")
 
 
-def judged(status: str, values: Sequence[float], violations: Sequence[float] = ()) -> Observation:
+def judged(status: str, values: Sequence[float]) -> Observation:
     """Return what a sampler learns of a cell: last values, never the best so far."""
     if status == "stopped_early":
         return Observation("pruned")
-    if status == "complete" and all(map(math.isfinite, (*values, *violations))):
-        return Observation("complete", tuple(values), tuple(violations))
+    if status == "complete" and all(map(math.isfinite, values)):
+        return Observation("complete", tuple(values))
     return Observation("failed")

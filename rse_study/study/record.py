@@ -12,7 +12,7 @@ from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.sts import Similarity, aggregation_of, title_of
 from rse_study.results.records import COSTS
-from rse_study.results.study_record import AxisRecord, ConstraintRecord, ObjectiveRecord, StudyRecord
+from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRecord
 from rse_study.spec import hash_file
 from rse_study.study.checking.inert import checks_of
 from rse_study.study.checking.validation import CheckedStudy
@@ -40,10 +40,6 @@ def study_record(
         question=study.question,
         objective=first,
         other_objectives=tuple(others),
-        constraints=tuple(
-            ConstraintRecord(**one.model_dump(), label=_label(one.metric, study, dev)[0])
-            for one in study.constraints
-        ),
         kind="search" if study.grid is None else "grid",
         axes=tuple(_axis_record(axis, is_of_grid=study.grid is not None) for axis in checked.space.axes),
         num_trials=len(checked.rows) or study.num_trials,

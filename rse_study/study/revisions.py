@@ -11,7 +11,7 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.results.study_record import StudyRecord
 from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec
-from rse_study.study.definition.config import Study
+from rse_study.study.definition.config import REMOVED, Study
 from rse_study.study.definition.search import Sampler
 from rse_study.training.trial import Trial
 
@@ -47,6 +47,8 @@ def change_between(old: StudyRecord, new: StudyRecord) -> str:
             continue
         for change in CHANGE_RULES.get(name, _stays)(name, before, now, new.kind):
             (words if isinstance(change, str) else refused).append(change)  # type: ignore[arg-type]
+    gone = ((name, old.resolved.get(name)) for name in REMOVED)
+    refused += [ForbiddenChange(*one, ABSENT, "this version has no such setting") for one in gone if one[1]]
     refused += _reordered(old, new)
     if refused:
         raise InputErrors([_problem(problem, new.name, old.file) for problem in refused])
@@ -299,8 +301,9 @@ def _problem(refused: ForbiddenChange, name: str, file: str = "") -> InputError:
     old = _shown(refused.old)
     rule = f"was {old} when the study was frozen{f' from {file}' if file else ''}, and {refused.rule}"
     restored = f", or restore {old}" if refused.old != ABSENT else ", or remove it"
-    # A study whose seeds raced, or that let trials run, in an earlier version: its file is refused now.
-    is_gone = refused.path == "early_stopping.let_run" or (refused.path == "seeds" and len(refused.old) > 1)
+    # A study whose seeds raced, for instance, in an earlier version: its file is refused now.
+    is_gone = refused.path in ("early_stopping.let_run", *REMOVED)
+    is_gone |= refused.path == "seeds" and len(refused.old) > 1
     remedy = f"Give the study another name{'' if is_gone else restored}"
     return InputError(f"{refused.path} = {_shown(refused.new)}", where=name, rule=rule, remedy=remedy)
 

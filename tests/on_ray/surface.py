@@ -55,14 +55,13 @@ def search(
     killed_after: Collection[int] = (),
     killed_during: Collection[int] = (),
     num_objectives: int = 1,
-    is_constrained: bool = False,
     outcome_of: Callable[[int], TrialOutcome] = outcome_of,
     domains: Mapping[str, Domain] = DOMAINS,
 ) -> list[dict[str, Any]]:
     """Proposals of a search; at each kill everything is rebuilt from what a ledger holds.
 
     `killed_after`: trials that ended, and then the driver was killed; `killed_during`: those that ran then. With two
-    objectives the second is what a trial costs; `is_constrained`: N * phi must be small.
+    objectives the second is what a trial costs.
     """
     first = FIRST if domains is DOMAINS else FIRST_CONDITIONAL
     directions = ["maximize", "minimize"][:num_objectives]
@@ -76,8 +75,7 @@ def search(
     def result(number: int) -> tuple[Any, ...]:
         proposal = ledger[number]
         values = [value_of(proposal), cost_of(proposal)][:num_objectives]
-        constraints = [proposal.get("N", 4) * proposal["phi"] - 1.0] if is_constrained else []
-        return outcome_of(number), values, constraints
+        return outcome_of(number), values
 
     def resumed(num_ended: int) -> Proposer:
         proposer = opened()

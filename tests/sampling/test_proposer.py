@@ -16,7 +16,6 @@ from tests.slow import mostly_slow
 FAST = OF_OPTUNA.keys() - {"gp"}  # a Gaussian process takes half a second an ask
 OF_SEVERAL = [name for name in OF_OPTUNA if TRAITS[name].of_several]
 LEARN = [name for name in OF_OPTUNA if name != "random"]
-LEARN_CONSTRAINTS = [name for name in LEARN if name in OF_SEVERAL]
 OF_CONDITIONS = [name for name, traits in TRAITS.items() if traits.of_conditions]
 ROOT = Path(__file__).parents[2]
 KILLS = {"killed_after": {10, 30}, "killed_during": {20, 39}}
@@ -33,11 +32,9 @@ def test_a_search_killed_at_every_tenth_trial_asks_what_an_uninterrupted_one_ask
 
 
 @pytest.mark.parametrize("name", mostly_slow(OF_SEVERAL, fast=["tpe", "nsga2", "nsga3"]))
-@pytest.mark.parametrize("is_constrained", [False, True])
-def test_so_does_one_with_two_objectives(name, is_constrained):
-    said = {"num_objectives": 2, "is_constrained": is_constrained}
+def test_so_does_one_with_two_objectives(name):
     number = 22 if name == "gp" else 42  # fits two Gaussian processes a trial
-    assert search(name, number, **KILLS, **said) == search(name, number, **said)
+    assert search(name, number, **KILLS, num_objectives=2) == search(name, number, num_objectives=2)
 
 
 @pytest.mark.parametrize("name", OF_CONDITIONS)
@@ -98,25 +95,18 @@ def test_proposals_differ_and_stay_in_their_domains(name):
     assert all(DOMAINS[axis].holds(value) for proposal in proposals for axis, value in proposal.items())
 
 
-def asked_after(name, better=0.0, sign=0.0):
+def asked_after(name, better=0.0):
     """What is asked for after 13 trials; `better`: how much the third one gains."""
     one = proposer(name, population_size=4)
     for number in range(13):
         proposal = {**FIRST, "N": 1 + number, "phi": 0.02 * number}
-        constraints = [sign * (number - 6.5)] if sign else []
-        one.add(number, proposal, "complete", [value_of(proposal) + better * (number == 2)], constraints)
+        one.add(number, proposal, "complete", [value_of(proposal) + better * (number == 2)])
     return [one.ask(13 + k) for k in range(3)]
 
 
 @pytest.mark.parametrize("name", mostly_slow(LEARN, fast=FAST & {*LEARN}))
 def test_what_trials_came_to_decides_what_is_asked(name):
     assert asked_after(name) != asked_after(name, better=100.0)
-
-
-@pytest.mark.parametrize("name", mostly_slow(LEARN_CONSTRAINTS, fast=FAST & {*LEARN_CONSTRAINTS}))
-def test_a_constraint_decides_what_is_asked(name):
-    """The same values; where a constraint is broken differs."""
-    assert asked_after(name, sign=1.0) != asked_after(name, sign=-1.0)
 
 
 def test_states_are_true():
@@ -134,10 +124,9 @@ def test_states_are_true():
 def test_a_trial_is_the_same_whether_it_was_told_or_added():
     told, added = (proposer(directions=["maximize", "minimize"]) for _ in range(2))
     told.add(0, FIRST)
-    told.tell(0, "complete", [1.0, 2.0], [-1.0, 0.5])
-    added.add(0, FIRST, "complete", [1.0, 2.0], [-1.0, 0.5])
+    told.tell(0, "complete", [1.0, 2.0])
+    added.add(0, FIRST, "complete", [1.0, 2.0])
     (one,), (other,) = told._optuna.trials, added._optuna.trials
-    assert one.constraints == other.constraints == {"0": -1.0, "1": 0.5}
     assert (one.values, one.params, one.state) == (other.values, other.params, other.state)
 
 

@@ -34,7 +34,6 @@ STUDIES: dict[str, Mapping[str, Any]] = {
     "front": CONTENT
     | {
         "objectives": [{"metric": "dev"}, {"metric": "cost/work", "direction": "minimize"}],
-        "constraints": [{"metric": "dev", "at_least": 40.0}],
         "confirm": {"num_best": 2, "baseline": "none", "seeds": [1]},
         "num_trials": 5,
     },

@@ -343,6 +343,18 @@ def test_a_search_that_let_trials_run_is_not_continued(search, overrides):
     assert old.resolved["early_stopping"] == rule | {"let_run": 0.25}
 
 
+@cases(("name", "given"), [("constraints", [{"metric": "dev", "at_least": 50.0, "at_most": None}])])
+def test_a_search_with_a_setting_that_is_gone_is_not_continued_and_one_without_is(search, name, given):
+    new = search()
+    old, without = (new.model_copy(update={"resolved": new.resolved | {name: one}}) for one in (given, []))
+    with pytest.raises(InputErrors) as caught:
+        change_between(old, new)
+    (problem,) = caught.value.problems
+    assert problem.what == f"{name} = absent"
+    assert problem.remedy == "Give the study another name"
+    assert change_between(without, new) == ""
+
+
 def test_a_search_frozen_when_trials_could_be_let_run_goes_on(search):
     old = search().model_copy(deep=True)
     old.resolved["early_stopping"]["let_run"] = 0.0

@@ -17,7 +17,6 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import FILE_NAME, Result, read_result
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER, cell_folder
 from rse_study.results.records import FINISHED, CellRecord, RungRow, Stage, Verdict
-from rse_study.results.study_record import ConstraintRecord
 from rse_study.search.observation import RUNNING, Observation, judged
 from rse_study.search.stopping import StoppingRule, TrialAtRung
 from rse_study.study.definition.config import Study
@@ -64,9 +63,7 @@ class CellQueue:
         trials = {record.identity: record.trial for record in records}
         for row in ledger.rungs():
             self._note(row, trials[row.cell])
-        self._constraints = [ConstraintRecord(**one.model_dump()) for one in study.constraints]
-        deciding = {one.metric for one in study.all_objectives} | {one.metric for one in study.constraints}
-        self._finals = {metric: ledger.final_values(metric) for metric in deciding}
+        self._finals = {one.metric: ledger.final_values(one.metric) for one in study.all_objectives}
         for record in records:
             if record.stage == stage and not record.retired:
                 self._restore(record)
@@ -232,8 +229,7 @@ class CellQueue:
         self._ledger.log("other", f"the result of another configuration: {other}", identity)
 
     def _judged(self, status: str, value_of: Callable[[str], float]) -> Observation:
-        values = [value_of(one.metric) for one in self._study.all_objectives]
-        return judged(status, values, [one.violation(value_of(one.metric)) for one in self._constraints])
+        return judged(status, [value_of(one.metric) for one in self._study.all_objectives])
 
 
 def free_name(path: Path) -> Path:

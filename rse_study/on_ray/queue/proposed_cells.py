@@ -39,7 +39,7 @@ class ProposedCells:
         for number, one in enumerate(known):
             if one.proposal not in self._first:
                 self._known.add(self._cell(number, one.proposal).identity)
-                proposer.add(number, one.proposal, "complete", one.values, one.violations)
+                proposer.add(number, one.proposal, "complete", one.values)
 
     @property
     def num_left(self) -> int:
@@ -48,7 +48,7 @@ class ProposedCells:
     def restore(self, record: CellRecord, seen: Observation) -> Cell | None:
         self._next_number = max(self._next_number, record.trial + 1)
         self._known.add(record.identity)
-        self._proposer.add(record.trial, record.proposal, seen.outcome, seen.values, seen.violations)
+        self._proposer.add(record.trial, record.proposal, seen.outcome, seen.values)
         if seen.outcome != "running":
             return None
         return self._cell(record.trial, self._space.active_of(record.proposal))
@@ -62,7 +62,7 @@ class ProposedCells:
         return cell
 
     def observe(self, cell: Cell, seen: Observation) -> None:
-        self._proposer.tell(cell.number, seen.outcome, seen.values, seen.violations)
+        self._proposer.tell(cell.number, seen.outcome, seen.values)
 
     def _propose(self, number: int) -> Cell:
         if number < len(self._first):

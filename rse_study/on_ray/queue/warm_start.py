@@ -13,7 +13,7 @@ from rse_study.on_ray.queue.cell import Identify
 from rse_study.results.files.connect import open_study
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.records import CellRecord, Direction
-from rse_study.results.study_record import ConstraintRecord, KnownTrial
+from rse_study.results.study_record import KnownTrial
 from rse_study.search.choice import best_known
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Study
@@ -54,7 +54,7 @@ def known_trials(checked: CheckedStudy, store: Path, identify: Identify) -> tupl
         ledger = LedgerQueries(connection)
         cells = [cell for cell in ledger.cells() if cell.stage in STAGES and cell.status == "complete"]
         study = checked.study
-        metrics = [*(one.metric for one in study.all_objectives), *(one.metric for one in study.constraints)]
+        metrics = [one.metric for one in study.all_objectives]
         finals = {metric: ledger.final_values(metric) for metric in metrics}
         last_points = ledger.last_points(study.objective.metric)
     known: dict[int, KnownTrial] = {}
@@ -92,12 +92,10 @@ def _known_trial(
     point: Mapping[str, Any],
     values: Mapping[str, float],
 ) -> KnownTrial:
-    constraints = [ConstraintRecord(**one.model_dump()) for one in checked.study.constraints]
     return KnownTrial(
         study=study,
         trial=trial,
         num_steps=int(values[STEPS]),
         proposal=dict(point),
         values=tuple(values[one.metric] for one in checked.study.all_objectives),
-        violations=tuple(one.violation(values[one.metric]) for one in constraints),
     )

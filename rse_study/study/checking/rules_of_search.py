@@ -32,7 +32,7 @@ def objectives(study: Study) -> RuleProblems:
     if not given:
         if study.objective.metric in COSTS:
             rule = "the cheapest trial is the one that learns nothing"
-            yield f"objective.metric = {study.objective.metric!r}", rule, "Use `objectives` or `constraints`"
+            yield f"objective.metric = {study.objective.metric!r}", rule, "Use `objectives`"
         return
     if not 2 <= len(given) <= MOST_OBJECTIVES:
         rule = f"must be 2 to {MOST_OBJECTIVES}"
@@ -56,19 +56,10 @@ def objectives(study: Study) -> RuleProblems:
 def told_the_last_step(study: Study) -> RuleProblems:
     """Refuse the score at the best checkpoint as what a search optimises."""
     located = [(f"{at}.metric", one.metric) for at, one in located_objectives(study)]
-    located += [(f"constraints.{index}.metric", one.metric) for index, one in enumerate(study.constraints)]
     for at, metric in located if study.search is not None else ():
         if metric.endswith(AT_CHECKPOINT):
             rule = "is the score of the best checkpoint, and a search optimizes the score at the last step"
             yield f"{at} = {metric!r}", rule, "Use `dev`; the ledger has both"
-
-
-def constraints(study: Study) -> RuleProblems:
-    """Refuse bounds on what training does not measure."""
-    for index, one in enumerate(study.constraints):
-        where, problem = f"constraints.{index}.metric = {one.metric!r}", unmeasured(study, one.metric)
-        if problem:
-            yield where, *problem
 
 
 def located_objectives(study: Study) -> Iterator[tuple[str, Objective]]:
@@ -90,10 +81,9 @@ def unmeasured(study: Study, metric: str) -> tuple[str, str] | None:
 
 
 def one_path(study: Study) -> RuleProblems:
-    """Refuse a path with a front or constraints: it leads to one best trial."""
-    if study.ablation_path is not None and (study.objectives or study.constraints):
-        rule = "leads to the best trial by one objective without bounds"
-        yield "ablation_path", rule, "Remove it, or `objectives` and `constraints`"
+    """Refuse a path with a front: it leads to one best trial."""
+    if study.ablation_path is not None and study.objectives:
+        yield "ablation_path", "leads to the best trial by one objective", "Remove it, or `objectives`"
 
 
 def path_of_one_space(study: Study) -> RuleProblems:
@@ -204,8 +194,7 @@ def points_of_each_value(study: Study, space: Space[Trial]) -> RuleProblems:
 
 def seen_by_the_objective(study: Study) -> RuleProblems:
     """Refuse evaluations on texts that a search selects by; a grid selects nothing."""
-    deciding = {one.metric for one in study.all_objectives} | {one.metric for one in study.constraints}
-    if "robust/accuracy" not in deciding or study.search is None:
+    if "robust/accuracy" not in {one.metric for one in study.all_objectives} or study.search is None:
         return
     labelled = study.base.replayed.labelled
     for at, name in study.located_evaluations():

@@ -21,7 +21,7 @@ class SamplerTraits:
     """Abilities of a sampler, and what it learns from."""
 
     of_several: bool = True
-    """takes several objectives, and constraints"""
+    """takes several objectives"""
     of_stopped: bool = True
     """learns from trials that are stopped early"""
     has_generations: bool = False
@@ -50,7 +50,6 @@ def sampler_problems(
     space: Space[Any],
     *,
     num_objectives: int = 1,
-    num_constraints: int = 0,
     folder: Path = Path(),
 ) -> RuleProblems:
     """Yield what, rule and remedy of all that a sampler of a study cannot do."""
@@ -61,11 +60,8 @@ def sampler_problems(
             yield problem.what, problem.rule, problem.remedy
         return
     what, remedy = f"sampler.name = {sampler.name!r}", "Use tpe, gp, nsga2 or nsga3"
-    if not TRAITS[sampler.name].of_several:
-        if num_objectives > 1:
-            yield what, f"optimises one objective, and there are {num_objectives}", remedy
-        if num_constraints:
-            yield what, "does not support constraints", remedy
+    if num_objectives > 1 and not TRAITS[sampler.name].of_several:
+        yield what, f"optimises one objective, and there are {num_objectives}", remedy
     if space.is_conditional and not TRAITS[sampler.name].of_conditions:
         name = next(axis.name for axis in space.axes if axis.parent)
         rule = f"needs every axis in every trial, and search.{name} belongs to some only (`when`)"

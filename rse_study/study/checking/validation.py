@@ -242,8 +242,8 @@ def _judges(base: Trial) -> dict[str, str]:
 def _sampler_can(study: Study, space: Space[Trial], where: str) -> list[InputError]:
     if study.search is None:
         return []
-    counts = {"num_objectives": len(study.all_objectives), "num_constraints": len(study.constraints)}
-    return errors_of(sampler_problems(study.sampler, space, folder=Path(where).parent, **counts), where)
+    number, folder = len(study.all_objectives), Path(where).parent
+    return errors_of(sampler_problems(study.sampler, space, num_objectives=number, folder=folder), where)
 
 
 def _own_evaluations(study: Study, where: str) -> list[InputError]:

@@ -1,7 +1,7 @@
 """The study: a question, a base trial, the grid or space around it."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import (
     Field,
@@ -22,7 +22,7 @@ from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec, field
 from rse_study.storage.location import check_location
 from rse_study.study.definition.domains import AnyDomain, Domain, FactorDomain, FiniteDomain
-from rse_study.study.definition.objective import Objective, TrialConstraint
+from rse_study.study.definition.objective import Objective
 from rse_study.study.definition.reading import with_todays_keys
 from rse_study.study.definition.resources import Allowance, Resources
 from rse_study.study.definition.search import AblationPath, Confirm, Sampler, SearchBudget, WarmStart
@@ -39,13 +39,20 @@ SEARCH_ONLY = (
     "confirm",
     "ablation_path",
     "objectives",
-    "constraints",
     "search_budget",
     "warm_start",
 )
 """Fields of a study that belong to a search."""
 FORMER_KEYS = {"budget": "allowance"}
 """Former keys of a study that files may still use, and their present names."""
+REMOVED = {
+    "constraints": (
+        "is no longer possible: a search chooses by its objectives alone",
+        "Remove it (if it is inherited: `constraints: null`). Make what it bounds one of `objectives`, or run the "
+        "trials that are within the bound again as rows of a grid, with seeds of its own",
+    ),
+}
+"""Fields of earlier versions that frozen studies have, empty: why one with content is refused, and what to do."""
 DESIGN = ("factorial", "resolution")
 Baseline = Literal[
     "token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening", "adversarial"
@@ -104,6 +111,7 @@ class Paper(Spec):
 class Study(Spec):
     """A question about the method, asked as a grid or a search around a base trial."""
 
+    removed: ClassVar = REMOVED
     name: str = field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=64)
     question: str = field(min_length=1)
     notes: str = field("", neutral="")
@@ -127,8 +135,6 @@ class Study(Spec):
     objective: Objective = Objective()
     objectives: tuple[Objective, ...] = ()
     """of a search, two to four at once, instead of `objective`: what is sought is their Pareto front"""
-    constraints: tuple[TrialConstraint, ...] = ()
-    """of a search: only trials that keep to all of them are chosen"""
     warm_start: WarmStart | None = None
     search_budget: SearchBudget | None = None
     margin: float | None = field(None, ge=0, neutral=None)
@@ -161,7 +167,12 @@ class Study(Spec):
     @model_validator(mode="before")
     @classmethod
     def _read_former_keys(cls, given: Any) -> Any:
-        return _first_as_objective(with_todays_keys(given, FORMER_KEYS)) if isinstance(given, dict) else given
+        if not isinstance(given, dict):
+            return given
+        kept = {
+            key: value for key, value in given.items() if key not in REMOVED or value not in (None, [], ())
+        }
+        return _first_as_objective(with_todays_keys(kept, FORMER_KEYS))
 
     @model_validator(mode="wrap")
     @classmethod

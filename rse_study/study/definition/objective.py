@@ -1,4 +1,4 @@
-"""The objective of a study, and the bounds that its trials must keep."""
+"""The objective of a study, and the metrics that may be one."""
 
 from typing import Annotated, Literal
 
@@ -7,7 +7,7 @@ from pydantic import AfterValidator, model_validator
 from rse_study.downstream.registry import all_evaluations
 from rse_study.registry import did_you_mean
 from rse_study.results.records import COSTS
-from rse_study.spec import Spec, field
+from rse_study.spec import Spec
 
 METRICS = ("dev", "dev/kept", "loss", "robust/spearman", "robust/drift", "robust/accuracy")
 LOWER_IS_BETTER = ("loss", "robust/drift", *COSTS)
@@ -44,21 +44,4 @@ class Objective(Spec):
         better = "minimize" if self.metric in LOWER_IS_BETTER else "maximize"
         if self.direction != better:
             raise ValueError(f"a better {self.metric!r} is found by `direction: {better}`")
-        return self
-
-
-class TrialConstraint(Spec):
-    """What a trial must keep to, to be chosen: a bound on a metric at its last step.
-
-    Trials that break it are results of the search all the same, and tell the sampler where not to look.
-    """
-
-    metric: SelectingMetric = field()
-    at_least: float | None = None
-    at_most: float | None = None
-
-    @model_validator(mode="after")
-    def _has_one_bound(self) -> "TrialConstraint":
-        if (self.at_least is None) == (self.at_most is None):
-            raise ValueError("needs one bound, `at_least` or `at_most`. For example: at_least: 50")
         return self

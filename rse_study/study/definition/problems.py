@@ -97,8 +97,9 @@ def _problem(finding: dict[str, Any], cls: type[BaseModel], where: str, prefix: 
     path, owner, info, annotation = _trace(cls, loc)
     at = ".".join([prefix, *path] if prefix else path)
     if finding["type"] == "extra_forbidden":
-        remedy = did_you_mean(path[-1], _names(owner))
-        return InputError(at, where=where, rule=f"no such field of {owner.__name__}", remedy=remedy)
+        unknown = f"no such field of {owner.__name__}", did_you_mean(path[-1], _names(owner))
+        rule, remedy = getattr(owner, "removed", {}).get(path[-1], unknown)
+        return InputError(at, where=where, rule=rule, remedy=remedy)
     if finding["type"] == "union_tag_invalid":
         key = finding["ctx"]["discriminator"].strip("'")
         # A function discriminates the methods, so that files may omit the default's name.

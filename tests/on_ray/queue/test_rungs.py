@@ -73,21 +73,6 @@ def test_a_resumed_search_with_early_stopping_equals_an_uninterrupted_one(opened
     assert {said for _, verdicts in seen for _, said in verdicts} == {"continue", "stop"}
 
 
-def test_a_resumed_search_with_a_constraint_equals_an_uninterrupted_one(opened, of_four_steps):
-    """The sampler learns of what breaks a constraint while its driver runs as it does at the next start."""
-    constrained = {"constraints": [{"metric": "dev", "at_most": 50.0}], "early_stopping": None}
-    sampler = {"sampler": {"name": "tpe", "num_startup": 2}, "num_trials": 12}
-    content, seen = of_four_steps | constrained | sampler, {}
-    for name in ("whole", "interrupted"):
-        world, seen[name] = opened(World, content, name), []
-        queue = world.queue()
-        while (cell := queue.next_cell()) is not None:
-            world.end(queue, cell, 40 + 20 * cell.proposal["rho"])
-            seen[name].append(cell.proposal)
-            queue = queue if name == "whole" else world.queue()
-    assert seen["whole"] == seen["interrupted"]
-
-
 def test_under_hyperband_a_cell_waits_at_the_rungs_of_its_bracket(opened, of_four_steps):
     world = opened(World, of_four_steps | {"early_stopping": RULES["hyperband"], "num_trials": 10})
     queue = world.queue()

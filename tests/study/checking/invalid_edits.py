@@ -146,16 +146,14 @@ early_stopping=null;;objectives=[{metric: loss, direction: minimize}, {metric: d
 objective=null;;objectives=[{metric: cost/work, direction: minimize}, {metric: dev}] -> objectives.0.metric
 early_stopping=null;;objectives=[{metric: dev}, {metric: dev}] -> objectives.1
 early_stopping=null;;objectives=[{metric: dev}, {metric: robust/spearman}] -> objectives.1.metric
-constraints=[{metric: robust/drift, at_most: 5}] -> constraints.0.metric
-sampler.name=cma_es;;constraints=[{metric: dev, at_least: 5}] -> sampler.name
 sampler.name=cma_es;;objectives=[{metric: dev}, {metric: loss, direction: minimize}] -> sampler.name
-constraints=[{metric: dev}] -> constraints.0
-constraints=[{metric: dev, at_least: 1, at_most: 2}] -> constraints.0
+constraints=[{metric: dev, at_least: 1}]
+constraints={}
+constraints.0.at_most=3 -> constraints
 evaluations=[builtin/test, builtin/test] -> evaluations.1
 num_trials=4;;search={rho: {choice: [0, 0.5, 1]}} -> num_trials
 sampler.name=grid
 sampler.name=cma_es;;num_trials=2;;search={rho: {choice: [0, 0.5, 1]}} -> sampler.name = 'cma_es'
-constraints=[{metric: dev, at_least: 5}];;ablation_path={seeds: [3]} -> ablation_path
 ablation_path={seeds: [0, 3]} -> ablation_path.seeds.0 = 0
 ablation_path={seeds: [3, 3]} -> ablation_path.seeds.1 = 3
 ablation_path={seeds: [3]};;search.alpha={log: [1e-4, 1e-3]} -> search.alpha and ablation_path
@@ -189,7 +187,6 @@ base.method.z_adv_eta=with;;base.method.token_level.presence=absent -> base.meth
 """,
     "test split as objective": """
 objective.metric=STS-B/test
-constraints=[{metric: STS-B/test, at_least: 1}] -> constraints.0.metric
 base.selection.dev=test
 base.selection.dev=STS-B/test
 """,

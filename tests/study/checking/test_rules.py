@@ -40,6 +40,8 @@ confirm.baseline=none;;confirm.seeds={until: decided} -> confirm.seeds.until = '
 confirm.seeds={until: decided};;early_stopping=null;;objectives=[{metric: dev}, {metric: loss, direction: minimize}] ->
     confirm.seeds.until = 'decided': a trial is decided by one objective, and this study has several. List the seeds, or
     give one `objective`
+ablation_path={seeds: [3]};;early_stopping=null;;objectives=[{metric: dev}, {metric: loss, direction: minimize}] ->
+    ablation_path: leads to the best trial by one objective. Remove it, or `objectives`
 confirm.num_best=20 -> confirm.num_best = 20: must be <= num_trials = 16. Confirm fewer, or run more
 tune_each=norms;;early_stopping=null -> tune_each = 'norms': must be an axis of choices or variants that every trial
     has. Did you mean 'norm'?
@@ -70,8 +72,6 @@ objective.metric=robust/accuracy;;base.replayed.recipe=pwws -> objective.metric 
     builtin}
 objective.metric=dev/kept -> objective.metric = 'dev/kept': is the score of the best checkpoint, and a search optimizes
     the score at the last step. Use `dev`; the ledger has both
-constraints=[{metric: dev/kept, at_least: 3}];;early_stopping=null -> constraints.0.metric = 'dev/kept': is the
-    score of the best checkpoint, and a search optimizes the score at the last step. Use `dev`; the ledger has both
 base.watched={STS-B/geometry: 20, builtin/test: 15} -> base.watched.builtin/test = 15: is measured on a test
     split or on all data of a task, which only the confirm stage may show. Watch STS-B/geometry, which is of dev
     pairs; list the others in `evaluations`

@@ -48,6 +48,9 @@ base.encoder.pooling=prompt -> base.encoder: pooling: prompt and a template
 base.corpus.source={kind: txt} -> base.corpus.source.kind = 'txt': must be one of
 base.batch_size=1 -> base.batch_size = 1: must be >= 2
 base=3 -> base = 3: must be a mapping
+constraints=[{metric: dev, at_least: 50}] -> constraints: is no longer possible: a search chooses by its objectives
+    alone. Remove it (if it is inherited: `constraints: null`). Make what it bounds one of `objectives`, or run
+    the trials that are within the bound again as rows of a grid, with seeds of its own
 num_trials=abc -> num_trials = 'abc': must be an integer
 num_trials=0 -> num_trials = 0: must be > 0
 name=Bad Name -> name = 'Bad Name': must match

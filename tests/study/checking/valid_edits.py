@@ -11,7 +11,7 @@ objective={metric: loss, direction: minimize}
 objective={metric: loss, direction: minimize};;early_stopping={first: 10}
 early_stopping=null;;objective=null;;objectives=[{metric: dev}, {metric: cost/work, direction: minimize}]
 early_stopping=null;;objectives=[{metric: dev}, {metric: loss, direction: minimize}]
-constraints=[{metric: dev, at_least: 50}, {metric: cost/seconds, at_most: 60}]
+constraints=[]
 warm_start={study: another}
 warm_start={trials: [{rho: 0.25}, {alpha: 1e-4, norm: l2}]}
 search_budget={steps: 60}
