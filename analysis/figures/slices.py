@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.figures.style import BLUE, GREY, ORANGE, label_text, plain
+from analysis.figures.style import BLUE, ORANGE, label_text, plain
 from rse_study.results.study_record import AxisRecord
 
 SIZE = 9  # pixels of a dot
@@ -19,17 +19,9 @@ def slice_data(table: pd.DataFrame, heading: str) -> pd.DataFrame:
     return frame.set_axis(["trial", "value", "objective", "best"], axis=1).dropna().reset_index(drop=True)
 
 
-def draw_slice(
-    frame: pd.DataFrame,
-    axis: AxisRecord,
-    heading: str,
-    decimals: int = 2,
-    known: pd.DataFrame | None = None,
-) -> go.Figure:
-    """Draw a scatter on the scale of the search, with `known` trials hollow and grey."""
+def draw_slice(frame: pd.DataFrame, axis: AxisRecord, heading: str, decimals: int = 2) -> go.Figure:
+    """Draw a scatter on the scale of the search."""
     figure = go.Figure()
-    if known is not None and len(known):
-        add_known(figure, known, axis, heading, decimals)
     best = frame["best"].astype(bool)
     marker = {"size": SIZE, "color": np.where(best, ORANGE, BLUE)}
     if len(frame) > UNCROWDED:  # smaller, fainter dots show where many lie
@@ -46,16 +38,6 @@ def draw_slice(
     figure.update_xaxes(title=label_text(heading, 40), **x_axis(axis))
     figure.update_yaxes(nticks=5)
     return plain(figure, height=230)
-
-
-def add_known(figure: go.Figure, known: pd.DataFrame, axis: AxisRecord, heading: str, decimals: int) -> None:
-    """Add the trials that were known before the search."""
-    values = known[heading].astype(str) if axis.kind == "choice" else known[heading]
-    figure.add_scatter(
-        x=values, y=known["objective"], customdata=known[["study", "trial"]], mode="markers", showlegend=False,
-        marker={"size": SIZE, "symbol": "diamond-open", "color": GREY, "line": {"width": 1.5}},
-        hovertemplate=f"%{{customdata[0]}}, trial %{{customdata[1]}}<br>%{{x}}: %{{y:.{decimals}f}}<extra></extra>",
-    )  # fmt: skip
 
 
 def x_axis(axis: AxisRecord) -> dict[str, object]:

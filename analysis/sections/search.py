@@ -17,9 +17,7 @@ from analysis.sections.front import front
 from analysis.sections.importance import importance
 from analysis.sections.path import ablation_path
 from analysis.sections.space import all_axes, two_axes
-from analysis.sections.warm_start import known_before
 from analysis.tables import show_score, show_trials
-from analysis.warm_start import known_data
 from rse_study.results.records import FINISHED
 from rse_study.search.stopping import Hyperband, rule_of
 
@@ -138,6 +136,18 @@ def trial_table(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -
     return page.section("Trials", page.paragraph(" ".join(remarks)), *parts)
 
 
+def known_before(contents: Contents) -> str:
+    """Return section "Known before" of a search of an earlier version; "" of others."""
+    known = contents.study.known_trials
+    if not known:
+        return ""
+    text = (
+        f"The sampler was given the scores of {counted(len(known), 'trial')} of {known[0].study} before the first "
+        "trial. They are not results of this study."
+    )
+    return page.section("Known before", page.paragraph(text))
+
+
 def slices(contents: Contents, table: pd.DataFrame) -> str:
     """Return a small figure per axis; "" before a trial is complete."""
     study = contents.study
@@ -147,9 +157,9 @@ def slices(contents: Contents, table: pd.DataFrame) -> str:
         f"{contents.label} of the complete trials against the values of one axis. All other axes differ from dot to "
         "dot, so a trend may be due to another axis."
     )
-    frames, known = [slice_data(table, heading) for heading in study.headings], known_data(contents)
+    frames = [slice_data(table, heading) for heading in study.headings]
     drawn = [
-        page.figure(draw_slice(frame, axis, heading, contents.decimals, known), f"slice-{number}", frame)
+        page.figure(draw_slice(frame, axis, heading, contents.decimals), f"slice-{number}", frame)
         for number, (axis, heading, frame) in enumerate(zip(study.axes, study.headings, frames, strict=True))
     ]
     return page.section("One axis at a time", page.paragraph(note), page.grid(drawn))

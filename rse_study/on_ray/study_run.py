@@ -24,7 +24,6 @@ from rse_study.on_ray.queue.stages import (
     grid_cells,
     path_rounds,
 )
-from rse_study.on_ray.queue.warm_start import directions_of, known_trials
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.scoring import Scoring
 from rse_study.on_ray.stored.files import StudyFiles
@@ -35,7 +34,7 @@ from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.cell_state import cells_for_next_run, status_for_next_run
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.records import BASELINES, FINISHED, CellRecord, EvaluationRow, Stage
-from rse_study.results.study_record import KnownTrial, StudyRecord
+from rse_study.results.study_record import StudyRecord
 from rse_study.sampling.importance import enter_importance
 from rse_study.sampling.proposer import Proposer
 from rse_study.sampling.pruners import deciding_rule, describe_rule
@@ -101,7 +100,6 @@ class StudyRun:
         """Enter the study as it is now, with the provenance of its numbers."""
         study, record = self._study, study_record(self._checked, base.dev, evaluations, judges)
         before = self._ledger.study()
-        record = record.model_copy(update={"known_trials": self._known_trials(before)})
         self._ledger.freeze(record, change_between(before, record) if before else "created")
         self._ledger.close_attempts(DRIVER_ENDED)
         materials = self._ledger.last_provenance().get("materials", {})
@@ -113,15 +111,6 @@ class StudyRun:
         stops = describe_rule(study, folder)
         of_search = {} if study.grid else {"sampler": described} | stops
         self._ledger.add_provenance(provenance_of(base, study.resources, evaluations) | of_search)
-
-    def _known_trials(self, before: StudyRecord | None) -> tuple[KnownTrial, ...]:
-        """Read a warm start's trials once; afterwards the ledger keeps them."""
-        if before is not None:
-            return before.known_trials
-        known = known_trials(self._checked, self._folders.study.parent, self.materials.identify)
-        if known:
-            self._callback.message(f"warm start: {len(known)} trials of {known[0].study} are known")
-        return known
 
     def _refuse_another_question(self) -> None:
         """Refuse a name that belongs to a different question, before reading corpora."""
@@ -200,9 +189,8 @@ class StudyRun:
     def _search(self, runtime: RayRuntime) -> None:
         study, checked = self._study, self._checked
         domains = {axis.name: axis.domain for axis in checked.space.axes}
-        directions = directions_of(study)
-        proposer = Proposer(domains, study.sampler, study.search_seed, directions, checked.folder)
-        source = ProposedCells(checked, proposer, self.materials.identify, self._frozen().known_trials)
+        proposer = Proposer(domains, study.sampler, study.search_seed, study.directions, checked.folder)
+        source = ProposedCells(checked, proposer, self.materials.identify)
 
         queue = CellQueue(
             study,

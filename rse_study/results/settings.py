@@ -83,12 +83,6 @@ class PathSettings(_Settings):
     seeds: tuple[int, ...] = ()
 
 
-class WarmStartSettings(_Settings):
-    """Points that a search runs first."""
-
-    trials: tuple[dict[str, Any], ...] = ()
-
-
 class BudgetSettings(_Settings):
     """Limits of a search; 0 means none."""
 
@@ -119,7 +113,6 @@ class StudySettings(_Settings):
     search_budget: BudgetSettings = BudgetSettings()
     confirm: ConfirmSettings = ConfirmSettings()
     ablation_path: PathSettings = PathSettings()
-    warm_start: WarmStartSettings = WarmStartSettings()
     allowance: dict[str, Any] = Field(default_factory=dict)
     keep_items: bool = True
 

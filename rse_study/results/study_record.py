@@ -88,7 +88,7 @@ class AxisRecord(Record):
 
 
 class KnownTrial(Record):
-    """Result of another study's trial, given to a search before it began."""
+    """Result of another study's trial that an earlier version gave to a search."""
 
     study: str
     trial: int

@@ -189,7 +189,7 @@ def trials_to_confirm(
 
 
 def best_known(known: Sequence[KnownTrial], directions: Sequence[Direction]) -> list[KnownTrial]:
-    """Return the known trial a search would choose, if any keeps to the constraints."""
+    """Return the known trial that a search of an earlier version ran first, if any."""
     results = [
         TrialResult(index, one.num_steps, one.values, all(violation <= 0 for violation in one.violations))
         for index, one in enumerate(known)

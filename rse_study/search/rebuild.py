@@ -100,7 +100,8 @@ def rungs_of(study: StudyRecord, cell: CellRecord, result: Result) -> list[RungR
     """Return the verdicts that a cell must have been given.
 
     "stop" where it was stopped, "continue" at every rung before; none for further seeds of a trial and for
-    the warm start's best trial. What a cell that an earlier version let run on was told is in no file.
+    the best trial that an earlier version was given from another study. What a cell that it let run on was
+    told is in no file.
     """
     never_stopped = [one.proposal for one in best_known(study.known_trials, study.directions)]
     if cell.stage != "search" or cell.seed in study.further_seeds or cell.proposal in never_stopped:

@@ -1,4 +1,4 @@
-"""Real searches that end by their budget, and that begin with what another one knows."""
+"""Real searches that end by their budget."""
 
 import pytest
 
@@ -58,15 +58,3 @@ def test_a_larger_budget_goes_on_and_says_so(ended, content, materials, cluster)
     with Reader(ended) as reader:
         assert "search_budget" in reader.revisions()["change"].iloc[-1]
         assert SearchState.read(reader).study.num_trials == 5
-
-
-def test_another_search_begins_with_what_this_one_knows(ended, content, materials, cluster):
-    warm = content | {"name": "warm", "search_budget": None, "num_trials": 4, "confirm": None}
-    folder = run(ended.parent / "warm", materials, cluster, warm | {"warm_start": {"study": "little"}})
-    with Reader(folder) as reader, Reader(ended) as other:
-        known, table, theirs = reader.study().known_trials, reader.trials_table(), other.trials_table()
-    assert [one.trial for one in known] == sorted(theirs.loc[theirs["stage"] == "search", "trial"])
-    best = max(known, key=lambda one: one.values)
-    again = table[(table["alpha"] == best.proposal["alpha"]) & (table["rho"] == best.proposal["rho"])]
-    assert again["trial"].tolist()[0] <= 1
-    assert again["objective"].tolist() == [best.values[0]]  # the same cell: the same bits

@@ -15,7 +15,7 @@ from rse_study.training.materials import Materials
 from tests.on_ray.world import few, few_pairs
 from tests.simulation import invariants
 from tests.simulation.scheduler import Killed, Process, Violation
-from tests.simulation.studies import BEFORE, checked_study
+from tests.simulation.studies import checked_study
 from tests.simulation.substitutes import substituted
 from tests.simulation.weather import weather
 from tests.simulation.world import World
@@ -86,8 +86,8 @@ class Drivers:
         self.promises[str(runs.folder)] = invariants.Promises(checked)
         return runs
 
-    def play(self, *, in_turn: bool = True) -> None:
-        """Run every study to its end, whatever happens; `in_turn`: those of a store one after the other."""
+    def play(self) -> None:
+        """Run every study to its end, whatever happens."""
         (self.world.root / "base").mkdir()
         (self.world.root / "corpus").mkdir()
         (self.world.root / "base" / "weights").write_text("base")
@@ -96,9 +96,7 @@ class Drivers:
             if any(runs.address for runs in self.all_runs):
                 self.world.renew_shared()
             operators = [
-                self.scheduler.process(
-                    "operator", "office", partial(self._operate, runs, self._before(runs, in_turn))
-                )
+                self.scheduler.process("operator", "office", partial(self._operate, runs))
                 for runs in self.all_runs
             ]
             outside = self.scheduler.process("weather", "office", partial(weather, self.world))
@@ -108,15 +106,9 @@ class Drivers:
         for runs in self.all_runs:
             invariants.check_end(runs.checked, runs.folder)
 
-    def _before(self, runs: Runs, in_turn: bool) -> list[Runs]:
-        """Return the studies that must have ended before this one starts."""
-        earlier = [one for one in self.all_runs if one.folder.name == BEFORE.get(runs.folder.name)]
-        return [one for one in earlier if in_turn and one.machine == runs.machine]
-
-    def _operate(self, runs: Runs, earlier: list[Runs]) -> None:
+    def _operate(self, runs: Runs) -> None:
         """Give the same command until the study has ended."""
         scheduler, draw = self.scheduler, self.scheduler.draw
-        scheduler.wait_until(lambda: all(OK in one.codes for one in earlier), every=60.0)
         while len(runs.codes) < MAX_RUNS:
             process = self._start(runs)
             scheduler.wait_until(lambda one=process: one.is_dead, every=20.0)

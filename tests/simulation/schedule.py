@@ -10,7 +10,7 @@ from tempfile import mkdtemp
 
 from tests.simulation import invariants
 from tests.simulation.drivers import Drivers
-from tests.simulation.studies import BEFORE, STUDIES
+from tests.simulation.studies import STUDIES
 from tests.simulation.world import World
 
 
@@ -30,15 +30,9 @@ def undisturbed(name: str) -> dict[str, list[str]]:
     """Return the rows that a study has if nothing happens to it and its cells run one by one."""
     with fresh_folder() as root:
         drivers = Drivers(World(0, root))
-        for one in with_earlier(name):
-            runs = drivers.add(one, is_serial=True)
+        runs = drivers.add(name, is_serial=True)
         drivers.play()
         return invariants.contents_of(runs.folder)
-
-
-def with_earlier(name: str) -> list[str]:
-    """Return the studies that a store must hold, in order: this one is the last."""
-    return [*([BEFORE[name]] if name in BEFORE else []), name]
 
 
 MODES = ("own", "own", "joined", "stored", "twice", "stored twice", "neighbours")
@@ -56,13 +50,13 @@ def play(seed: int, tell: Callable[[str], None] | None = None, names: Sequence[s
         world.scheduler.say(
             f"{mode}: {name}, {'one cell at a time' if is_serial else 'several cells at a time'}"
         )
-        names = ["grid", "scored"] if mode == "neighbours" else with_earlier(name)
+        names = ["grid", "scored"] if mode == "neighbours" else [name]
         for machine in ("a", "b") if mode == "stored twice" else ("a",):
             for one in names:
                 drivers.add(one, is_serial=is_serial, machine=machine, address=address, stored=stored)
         if mode == "twice":
             drivers.all_runs.append(replace(drivers.all_runs[-1], codes=[]))
-        drivers.play(in_turn=mode != "neighbours")
+        drivers.play()
         given_up = any(invariants.has_given_up(runs.folder) for runs in drivers.all_runs)
         for runs in drivers.all_runs:
             is_same = is_serial or runs.checked.study.grid is not None

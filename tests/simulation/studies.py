@@ -37,15 +37,7 @@ STUDIES: dict[str, Mapping[str, Any]] = {
         "confirm": {"num_best": 2, "baseline": "none", "seeds": [1]},
         "num_trials": 5,
     },
-    "warm": CONTENT
-    | {
-        "num_trials": 5,
-        "sampler": {"name": "tpe", "num_startup": 2},
-        "warm_start": {"study": "search", "trials": [{"rho": 0.25}]},
-    },
 }
-BEFORE = {"warm": "search"}
-"""studies whose store holds another one, which has ended"""
 SERIAL = {"max_concurrent": 1}
 QUICK_TO_GIVE_UP = {"max_silence_s": 400.0}
 

@@ -343,10 +343,16 @@ def test_a_search_that_let_trials_run_is_not_continued(search, overrides):
     assert old.resolved["early_stopping"] == rule | {"let_run": 0.25}
 
 
-@cases(("name", "given"), [("constraints", [{"metric": "dev", "at_least": 50.0, "at_most": None}])])
-def test_a_search_with_a_setting_that_is_gone_is_not_continued_and_one_without_is(search, name, given):
+GONE = [
+    ("constraints", [{"metric": "dev", "at_least": 50.0, "at_most": None}], []),
+    ("warm_start", {"study": "", "trials": [{"rho": 0.25}]}, None),
+]
+
+
+@cases(("name", "given", "empty"), GONE)
+def test_a_search_with_a_setting_that_is_gone_is_not_continued_and_one_without_is(search, name, given, empty):
     new = search()
-    old, without = (new.model_copy(update={"resolved": new.resolved | {name: one}}) for one in (given, []))
+    old, without = (new.model_copy(update={"resolved": new.resolved | {name: one}}) for one in (given, empty))
     with pytest.raises(InputErrors) as caught:
         change_between(old, new)
     (problem,) = caught.value.problems

@@ -33,8 +33,6 @@ class Cell:
     resources: Resources = field(default_factory=Resources)
     continues: bool = False
     """whether it was stopped early and now gets its full budget"""
-    is_never_stopped: bool = False
-    """whether it skips all rungs"""
 
     def record(self) -> CellRecord:
         """Return the cell as the ledger plans it."""

@@ -147,7 +147,7 @@ class CellQueue:
     def rungs_of(self, cell: Cell) -> tuple[int, ...]:
         """Return the steps at which this cell waits for a verdict."""
         rule = self._rule
-        if rule is None or cell.continues or cell.is_never_stopped:
+        if rule is None or cell.continues:
             return ()
         return rule.rungs_of_trial(self._rungs, self._study.search_seed, cell.number)
 

@@ -1,15 +1,12 @@
 """Cells of a search: each proposal depends on earlier results."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.on_ray.queue.cell import Cell, Identify
-from rse_study.on_ray.queue.warm_start import directions_of, first_points
 from rse_study.results.records import BASE, CellRecord
-from rse_study.results.study_record import KnownTrial
 from rse_study.sampling.proposer import Proposer
-from rse_study.search.choice import best_known
 from rse_study.search.observation import Observation
 from rse_study.study.checking.validation import CheckedStudy
 
@@ -17,29 +14,13 @@ MAX_DRAWS = 32
 
 
 class ProposedCells:
-    """The base if the space holds it, a warm start's points, then proposals.
+    """The base if the space holds it, then proposals; each identity runs once."""
 
-    Each identity runs once. The sampler knows the trials in `known` from the start: it proposes none again, and the
-    best runs here first.
-    """
-
-    def __init__(
-        self,
-        checked: CheckedStudy,
-        proposer: Proposer,
-        identify: Identify,
-        known: Sequence[KnownTrial] = (),
-    ) -> None:
+    def __init__(self, checked: CheckedStudy, proposer: Proposer, identify: Identify) -> None:
         self._study, self._space = checked.study, checked.space
         self._proposer, self._identify = proposer, identify
         self._known: set[str] = set()
         self._next_number = 0
-        self._first = first_points(checked, known)
-        self._best_known = [one.proposal for one in best_known(known, directions_of(checked.study))]
-        for number, one in enumerate(known):
-            if one.proposal not in self._first:
-                self._known.add(self._cell(number, one.proposal).identity)
-                proposer.add(number, one.proposal, "complete", one.values)
 
     @property
     def num_left(self) -> int:
@@ -65,10 +46,10 @@ class ProposedCells:
         self._proposer.tell(cell.number, seen.outcome, seen.values)
 
     def _propose(self, number: int) -> Cell:
-        if number < len(self._first):
-            first = self._first[number]
-            self._proposer.add(number, first)
-            return self._cell(number, first)
+        base = self._space.base_point
+        if number == 0 and base is not None:
+            self._proposer.add(number, base)
+            return self._cell(number, base)
         for draw in range(MAX_DRAWS):
             cell = self._cell(number, self._proposer.ask(number, draw, self._fixed(number)))
             if cell.identity not in self._known:
@@ -91,13 +72,4 @@ class ProposedCells:
         trial, (seed,) = self._space.apply(proposal), self._study.all_seeds
         label = BASE if dict(proposal) == self._space.base_point else ""
         identity, resources = self._identify(trial, seed), self._study.resources
-        return Cell(
-            number,
-            seed,
-            identity,
-            trial,
-            dict(proposal),
-            label=label,
-            resources=resources,
-            is_never_stopped=dict(proposal) in self._best_known,  # its end is known
-        )
+        return Cell(number, seed, identity, trial, dict(proposal), label=label, resources=resources)

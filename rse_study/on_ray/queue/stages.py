@@ -8,7 +8,6 @@ from pydantic import ValidationError
 
 from rse_study.on_ray.queue.cell import Cell, Identify
 from rse_study.on_ray.queue.growing_cells import wanted_cells
-from rse_study.on_ray.queue.warm_start import directions_of
 from rse_study.results.cell_state import cells_for_next_run
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.records import BASE, FINISHED, CellRecord
@@ -87,7 +86,7 @@ def every_confirm_cell(checked: CheckedStudy, ledger: Ledger, identify: Identify
     kinds = {number: first.proposal.get(study.tune_each) for number, first in by_number.items()}
     # Where each value is tuned, the base may be the best of its own.
     rivals = bases if study.confirm.baseline == "base" or not study.tuned else []
-    chosen = trials_to_confirm(ended, rivals, study.confirm.num_best, directions_of(study), kinds)
+    chosen = trials_to_confirm(ended, rivals, study.confirm.num_best, study.directions, kinds)
     if study.confirm.baseline == "base":
         chosen = [*(bases or [BASE_OUTSIDE]), *chosen]
     continued = [

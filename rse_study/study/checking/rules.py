@@ -92,7 +92,7 @@ RULES: Mapping[Callable[[Study], RuleProblems], str] = {
     search.distinct_seeds: "seeds confirm",
     search.seeds_of_the_path: "seeds ablation_path",
     search.confirmable: "confirm num_trials",
-    search.tuned_alike: "tune_each search num_trials sampler warm_start search_budget early_stopping",
+    search.tuned_alike: "tune_each search num_trials sampler search_budget early_stopping",
     _evaluations: "evaluations",
     _baselines: "baselines",
     search.objectives: "objective objectives early_stopping",

@@ -168,7 +168,7 @@ def tuned_alike(study: Study) -> RuleProblems:
     if study.sampler.name in ("grid", "quasi_random") and study.sampler.class_ is None:
         rule = "has a fixed list of points, in which values do not take turns"
         yield f"sampler.name = {study.sampler.name!r}", rule, "Use tpe or random"
-    for other in ("warm_start", "search_budget", "early_stopping"):
+    for other in ("search_budget", "early_stopping"):
         if getattr(study, other) is not None:
             rule = f"would give one value of {name} more than another"
             yield other, rule, f"Remove it, or tune_each (if it is inherited: `{other}: null`)"

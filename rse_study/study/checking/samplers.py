@@ -80,8 +80,7 @@ def sampler_warnings(study: Study, folder: Path) -> Iterator[str]:
         return
     traits = TRAITS[sampler.name]
     random = f"all trials are random draws: num_trials {num_trials} <"
-    is_cold = study.warm_start is None or not study.warm_start.study
-    if traits.has_startup and sampler.num_startup > num_trials and is_cold:
+    if traits.has_startup and sampler.num_startup > num_trials:
         yield f"{random} num_startup {sampler.num_startup}"
     if traits.has_generations and sampler.population_size >= num_trials:
         yield f"{random}= population_size {sampler.population_size}, the first generation of {sampler.name}"

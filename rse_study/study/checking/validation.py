@@ -24,7 +24,6 @@ from rse_study.study.checking.rule import errors_of
 from rse_study.study.checking.rules import check_rules, check_rules_of_space
 from rse_study.study.checking.samplers import sampler_problems, sampler_warnings
 from rse_study.study.checking.saturation import flat_axes, flat_grid, risks_among, risks_of_saturation
-from rse_study.study.checking.warm_start import warm_start_problems
 from rse_study.study.definition.config import FORMER_KEYS, Study
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.paths import look_up, overlap
@@ -168,7 +167,6 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
         problems += check_batch_sizes(study, space, rows, where=where) if is_read({"resources"}) else []
         problems += _too_many(study, space, where) if is_read({"num_trials"}) else []
         problems += _sampler_can(study, space, where) if is_read({"sampler"}) else []
-        problems += [] if partial.lacks("warm_start") else warm_start_problems(study, space, where=where)
     if not partial.broken & {"search", "early_stopping", "objective"}:
         problems += check_stopping(study, space, where=where)
     return CheckResult(space, rows, problems)

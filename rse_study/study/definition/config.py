@@ -17,6 +17,7 @@ from rse_study.downstream.registry import expand_evaluations
 from rse_study.downstream.settings import Attacks, Settings, Tasks
 from rse_study.errors import InputError
 from rse_study.evaluation.registry import is_of_vectors
+from rse_study.results.records import Direction
 from rse_study.results.settings import StudySettings, UntilDecided
 from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec, field
@@ -25,7 +26,7 @@ from rse_study.study.definition.domains import AnyDomain, Domain, FactorDomain, 
 from rse_study.study.definition.objective import Objective
 from rse_study.study.definition.reading import with_todays_keys
 from rse_study.study.definition.resources import Allowance, Resources
-from rse_study.study.definition.search import AblationPath, Confirm, Sampler, SearchBudget, WarmStart
+from rse_study.study.definition.search import AblationPath, Confirm, Sampler, SearchBudget
 from rse_study.study.definition.seeds import ListedOrDecided
 from rse_study.training.classifier.config import FineTuning
 from rse_study.training.trial import Trial
@@ -40,7 +41,6 @@ SEARCH_ONLY = (
     "ablation_path",
     "objectives",
     "search_budget",
-    "warm_start",
 )
 """Fields of a study that belong to a search."""
 FORMER_KEYS = {"budget": "allowance"}
@@ -50,6 +50,11 @@ REMOVED = {
         "is no longer possible: a search chooses by its objectives alone",
         "Remove it (if it is inherited: `constraints: null`). Make what it bounds one of `objectives`, or run the "
         "trials that are within the bound again as rows of a grid, with seeds of its own",
+    ),
+    "warm_start": (
+        "is no longer possible: a search begins with its base, and learns from its own trials",
+        "Remove it (if it is inherited: `warm_start: null`). To go on with a search, raise its num_trials; for another "
+        "space, write the best settings that are known into `base`, which runs first",
     ),
 }
 """Fields of earlier versions that frozen studies have, empty: why one with content is refused, and what to do."""
@@ -135,7 +140,6 @@ class Study(Spec):
     objective: Objective = Objective()
     objectives: tuple[Objective, ...] = ()
     """of a search, two to four at once, instead of `objective`: what is sought is their Pareto front"""
-    warm_start: WarmStart | None = None
     search_budget: SearchBudget | None = None
     margin: float | None = field(None, ge=0, neutral=None)
     """the largest difference that does not matter, in the unit of the objective: rows whose interval lies within it are
@@ -214,6 +218,11 @@ class Study(Spec):
     def all_objectives(self) -> tuple[Objective, ...]:
         """The one objective, or all of several."""
         return self.objectives or (self.objective,)
+
+    @property
+    def directions(self) -> list[Direction]:
+        """The direction of each objective."""
+        return [one.direction for one in self.all_objectives]
 
     @property
     def tuned(self) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Settings of a search: sampler, start, budget, confirmation, ablation path."""
+"""Settings of a search: sampler, budget, confirmation, ablation path."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -7,7 +7,6 @@ from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, model_serial
 
 from rse_study.named_class import ClassPath
 from rse_study.spec import Spec, field
-from rse_study.study.definition.domains import Option
 from rse_study.study.definition.resources import Resources
 from rse_study.study.definition.seeds import ListedOrDecided, Seeds
 
@@ -91,19 +90,6 @@ class AblationPath(Spec):
     """none of the search's own; cells of seeds that `confirm` has run, too, are not run again"""
     resources: Resources | None = None
     """of these cells; without it, the study's"""
-
-
-class WarmStart(Spec):
-    """What a search knows before its first trial.
-
-    At least one of both.
-    """
-
-    study: str = ""
-    """name of a study of the same store: what its complete cells came to is told to the sampler, where they are points
-    of this space and would be the same cells here; the best of them is run here first"""
-    trials: tuple[dict[str, Option], ...] = ()
-    """points that are run first, in this order: values by axis, the base's of the axes left out"""
 
 
 class SearchBudget(Spec):

@@ -101,10 +101,6 @@ class Space(Generic[T]):
         places = self._places_of_base
         return None if None in places.values() else places
 
-    def completed(self, point: Mapping[str, Any]) -> dict[str, Any]:
-        """Complete a point by the base's values on active axes."""
-        return self.active_of({**(self.base_point or {}), **point})
-
     def missed_by_base(self) -> list[str]:
         """Return the names of axes on which the base has no place."""
         return [name for name, value in self._places_of_base.items() if value is None]

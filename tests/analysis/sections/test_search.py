@@ -2,7 +2,8 @@ from dataclasses import replace
 
 from analysis.contents import baseline_scores
 from analysis.search import trials
-from analysis.sections.search import LET_RUN, best, fidelity_text, history, trial_table
+from analysis.sections.search import LET_RUN, best, fidelity_text, history, known_before, trial_table
+from rse_study.results.study_record import KnownTrial
 from tests.analysis import fronted
 from tests.analysis.outline import Outline
 
@@ -39,3 +40,11 @@ def test_best_and_trials_have_a_value_on_every_objective(tmp_path, contents):
     text = " ".join(Outline(trial_table(found, table, scores)).text.split())
     assert f"trial builtin dev, Spearman x100 {fronted.ROBUST} step" in text
     assert "2 * 61.00 45.00" in text
+
+
+def test_trials_that_an_earlier_version_gave_to_the_sampler_are_counted(search_dir, contents):
+    found = contents(search_dir)
+    assert known_before(found) == ""
+    known = tuple(KnownTrial(study="earlier", trial=trial, proposal={}, values=(60.0,)) for trial in (1, 3))
+    warm = replace(found, study=found.study.model_copy(update={"known_trials": known}))
+    assert "2 trials of earlier before the first trial" in Outline(known_before(warm)).text

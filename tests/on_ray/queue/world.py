@@ -21,8 +21,6 @@ from tests.on_ray.world import checked_of
 class World:
     """Queues over one folder, as a driver makes them at every start."""
 
-    known = ()
-
     def __init__(self, folder, content):
         self.checked = checked_of(content)
         self.ledger, self.files = Ledger.open(folder), StudyFiles(StudyFolders(folder))
@@ -33,7 +31,7 @@ class World:
         study = self.checked.study
         domains = {axis.name: axis.domain for axis in self.checked.space.axes}
         proposer = Proposer(domains, study.sampler, study.search_seed, [study.objective.direction])
-        source = ProposedCells(self.checked, proposer, identify, self.known)
+        source = ProposedCells(self.checked, proposer, identify)
         rule = deciding_rule(study, Path())
         return CellQueue(
             study, "search", source, self.ledger, self.files, self.checked.rungs, rule=rule, **options

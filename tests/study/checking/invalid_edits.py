@@ -157,15 +157,9 @@ sampler.name=cma_es;;num_trials=2;;search={rho: {choice: [0, 0.5, 1]}} -> sample
 ablation_path={seeds: [0, 3]} -> ablation_path.seeds.0 = 0
 ablation_path={seeds: [3, 3]} -> ablation_path.seeds.1 = 3
 ablation_path={seeds: [3]};;search.alpha={log: [1e-4, 1e-3]} -> search.alpha and ablation_path
-warm_start={} -> warm_start
-warm_start={study: joint} -> warm_start.study
-warm_start={study: another};;sampler.name=random -> warm_start.study
-warm_start={trials: [{rho: 0.1}, {rho: 0.2}]};;num_trials=2;;confirm=null -> num_trials
-warm_start={trials: [{rho: 1.5}]} -> warm_start.trials.0.rho
-warm_start={trials: [{roh: 0.5}]} -> warm_start.trials.0.roh
-warm_start={trials: [{rho: 0.1}, {rho: 0.1}]} -> warm_start.trials.1
-warm_start={trials: [{rho: 0.5}]} -> warm_start.trials.0
-warm_start={trials: [{rho: 0.1}]};;base.method.lambda2=0.9 -> warm_start.trials.0
+warm_start={study: another}
+warm_start={}
+warm_start.trials=[{rho: 0.1}] -> warm_start
 search_budget={steps: 59} -> search_budget.steps
 search_budget={steps: 600};;base.budget={unit: epochs, amount: 2};;early_stopping=null -> search_budget.steps
 search_budget={steps: 600};;early_stopping=null;;search.budget.amount={int: [50, 90]} -> search_budget.steps

@@ -51,6 +51,9 @@ base=3 -> base = 3: must be a mapping
 constraints=[{metric: dev, at_least: 50}] -> constraints: is no longer possible: a search chooses by its objectives
     alone. Remove it (if it is inherited: `constraints: null`). Make what it bounds one of `objectives`, or run
     the trials that are within the bound again as rows of a grid, with seeds of its own
+warm_start={study: joint} -> warm_start: is no longer possible: a search begins with its base, and learns from its own
+    trials. Remove it (if it is inherited: `warm_start: null`). To go on with a search, raise its num_trials; for
+    another space, write the best settings that are known into `base`, which runs first
 num_trials=abc -> num_trials = 'abc': must be an integer
 num_trials=0 -> num_trials = 0: must be > 0
 name=Bad Name -> name = 'Bad Name': must match

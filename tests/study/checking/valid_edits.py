@@ -12,8 +12,7 @@ objective={metric: loss, direction: minimize};;early_stopping={first: 10}
 early_stopping=null;;objective=null;;objectives=[{metric: dev}, {metric: cost/work, direction: minimize}]
 early_stopping=null;;objectives=[{metric: dev}, {metric: loss, direction: minimize}]
 constraints=[]
-warm_start={study: another}
-warm_start={trials: [{rho: 0.25}, {alpha: 1e-4, norm: l2}]}
+warm_start=null
 search_budget={steps: 60}
 search_budget={hours: 2, device_hours: 4, cost: 3, price_per_hour: 2}
 early_stopping=null
