@@ -5,9 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rse_study.cli.cluster_commands import CLUSTER_COMMANDS
-from rse_study.cli.commands import COMMANDS
-from rse_study.cli.data_commands import DATA_COMMANDS
+from rse_study.cli.commands import COMMANDS, command_of
 from rse_study.cli.terminal.errors import guarded
 from rse_study.errors import InputError
 
@@ -50,11 +48,9 @@ def track(words: Annotated[list[str] | None, typer.Argument()] = None) -> None:
     raise InputError("the command `track` was removed", remedy=remedy)
 
 
-for command in COMMANDS:
-    app.command()(guarded(command))
-for name, command in DATA_COMMANDS.items():
-    data.command(name)(guarded(command))
-for name, command in CLUSTER_COMMANDS.items():
-    cluster.command(name)(guarded(command))
+groups = {"": app, "data": data, "cluster": cluster}
+for words, place in COMMANDS.items():
+    group, _, name = words.rpartition(" ")
+    groups[group].command(name)(guarded(command_of(place)))
 app.add_typer(data, name="data")
 app.add_typer(cluster, name="cluster")

@@ -5,9 +5,7 @@ import json
 
 import pytest
 
-from rse_study.cli.cluster_commands import CLUSTER_COMMANDS
-from rse_study.cli.commands import COMMANDS
-from rse_study.cli.data_commands import DATA_COMMANDS
+from rse_study.cli.commands import COMMANDS, command_of
 from tests.analysis import tabled
 from tests.cli.output_schema import SCHEMA
 
@@ -15,10 +13,11 @@ ROWS = {"SimCSE": (70.0, 71.0, 72.0), "ours": (73.0, 74.5, 75.0)}
 
 
 def test_the_schema_describes_each_command_that_prints_json_and_no_other():
-    named = {command.__name__.replace("_", "-"): command for command in COMMANDS}
-    for group, commands in (("data", DATA_COMMANDS), ("cluster", CLUSTER_COMMANDS)):
-        named |= {f"{group} {name}": command for name, command in commands.items()}
-    asked = [name for name, command in named.items() if "as_json" in inspect.signature(command).parameters]
+    asked = [
+        name
+        for name, place in COMMANDS.items()
+        if "as_json" in inspect.signature(command_of(place)).parameters
+    ]
     parts = {"range", "score", "ended_cell", "ranked_trial", "problem", "data_set", "contrast"}
     assert set(asked) == set(SCHEMA["$defs"]) - parts
 

@@ -42,7 +42,7 @@ def store(tmp_path, monkeypatch):
     """The store of a folder where the shipped quickstart has run, beside the files that `init` lines write."""
     monkeypatch.chdir(tmp_path)
     for line in (line for line in LINES if line.startswith("init ")):
-        write_first_study(given_in(line)["name"], is_grid="--grid" in line)
+        write_first_study(given_in(line)["name"], grid="--grid" in line)
     quickstart = read_study(study_file("quickstart"))
     scores = {row.label: [50.0 + seed for seed in quickstart.study.seeds] for row in quickstart.rows}
     tabled.make(tmp_path / "studies" / "quickstart", scores, quickstart.study.seeds, name="quickstart")
@@ -55,13 +55,13 @@ def test_a_line_names_studies_rows_cells_and_clusters_that_are_there(line, store
     study, cell = given.get("study") or given.get("source"), given.get("cell") or given.get("trial")
     if study:
         read_study(study_file(study))
-    for cluster in filter(None, (given.get("spec"), given.get("cluster"))):
+    if cluster := given.get("cluster"):
         read_cluster(cluster)
     if cell:
         with Reader(study_folder(study, store)) as reader:
             assert find_cell(reader.cells(), cell, store)["status"] == "complete"
     if line.startswith("compare "):
-        compare_rows(given["rows"], given["metric"], given["unpaired"], store, given["out"])
+        compare_rows(given["rows"], given["metric"], given["unpaired"], given["out"], store=store)
 
 
 def test_every_indented_line_of_the_command_is_in_a_block():

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from rse_study.cli.arguments.completion import DEFAULT_STORE
+from rse_study.cli.parameters import DEFAULT_STORE
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
 from rse_study.results.files.schema import is_archive

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from rse_study.cli.arguments.completion import DEFAULT_STORE
+from rse_study.cli.parameters import DEFAULT_STORE
 from rse_study.cli.terminal.screen import say_next
 from rse_study.study.definition.shipped import shipped_studies
 

@@ -3,8 +3,10 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import pandas as pd
+import typer
 
 from analysis.columns_table import column_remarks, wide_table
 from analysis.comparison import Comparison, read_comparison
@@ -13,6 +15,7 @@ from analysis.effects import effects_remarks, effects_table
 from analysis.paper.layout import write_layouts
 from analysis.sections.items import crossed_table, missing_text
 from rse_study import open_study
+from rse_study.cli import parameters
 from rse_study.cli.arguments.paper_table import problems_of_table
 from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_folder
@@ -36,15 +39,28 @@ NO_CLAIM = "No claim of a paper is checked in this study."
 
 
 def check_study(
-    study: str,
-    store: Path,
-    out: Path | None,
-    is_wide: bool = False,
-    baseline: str = "",
-    *,
-    as_json: bool = False,
+    study: parameters.RanStudyArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write the table here as CSV and LaTeX, next to the paper's."),
+    ] = None,
+    baseline: Annotated[
+        str,
+        typer.Option(
+            metavar="ROW", help="Compare with this row: 'SimCSE', 'norm = l1'; default: the study's."
+        ),
+    ] = "",
+    as_json: parameters.AsJson = False,
+    store: parameters.Store = parameters.DEFAULT_STORE,
+    is_wide: parameters.Wide = False,
 ) -> int:
-    """Print how a grid compares with `baseline` or its own, and return the exit code."""
+    """Compare a grid with its baseline and with the paper's claims.
+
+    Compares the rows with the baseline, and the paper's claims with the rows.
+
+    Exit code 0 if every claim holds (at a smaller scale: the same direction), 1 if one is contradicted, 3 if the
+    study is incomplete, a claim is undecided, or no claim about its rows is stored: so for every study of your own.
+    """
     if out:
         require_folder(out, where="--out")
     study_dir = study_folder(study, store)

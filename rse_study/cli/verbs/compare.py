@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
+import typer
 
+from rse_study.cli import parameters
 from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_file
 from rse_study.cli.terminal.json_output import json_of
@@ -48,15 +50,29 @@ class ComparedPair:
 
 
 def compare_rows(
-    given: Sequence[str], metric: str, unpaired: bool, store: Path, out: Path | None, *, as_json: bool = False
+    rows: parameters.RowArguments,
+    metric: Annotated[
+        str, typer.Option(help="task/split, for example STS-B/test; default: the studies' objective.")
+    ] = "",
+    unpaired: Annotated[
+        bool, typer.Option("--unpaired", help="Compare means without pairing by seed.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write a page that shows them side by side.")
+    ] = None,
+    as_json: parameters.AsJson = False,
+    store: parameters.Store = parameters.DEFAULT_STORE,
 ) -> None:
-    """Print a line for each pair of rows; raise together what cannot be compared."""
-    if len(given) < 2:
-        remedy = f"Name another one: rse-study compare {' '.join(given)} OTHER"
+    """Compare rows, or all rows that studies share.
+
+    The first minus each of the others, seed by seed.
+    """
+    if len(rows) < 2:
+        remedy = f"Name another one: rse-study compare {' '.join(rows)} OTHER"
         raise InputError("nothing to compare with", where="STUDY[:ROW]", rule="two are needed", remedy=remedy)
     if out:
         require_file(out, where="--out")
-    first, *others = chosen = [_read(name, metric, store) for name in given]
+    first, *others = chosen = [_read(name, metric, store) for name in rows]
     criterion = _strictest(chosen)
     pairs = [pair for other in others for pair in _pairs(first, other, criterion, is_named=len(others) > 1)]
     level = 1 - (1 - LEVEL) / len(pairs)
@@ -67,13 +83,13 @@ def compare_rows(
         except InputError as problem:
             problems.append(problem)
     at_once = f"; intervals hold for all {len(pairs)} rows at once" if len(pairs) > 1 else ""
-    title = f"{first.label}: {first.name} minus {', '.join(given[1:])}{at_once}"
+    title = f"{first.label}: {first.name} minus {', '.join(rows[1:])}{at_once}"
     said = (criterion.sentence(len(pairs)), *sorted({one.criterion.assumption for one in chosen}))
     sentence = "" if unpaired or not found else " ".join(filter(None, said))
     if out:
         _write_page(out, [title, sentence, *map(str, problems)], found, chosen)
     if as_json:
-        content = {"measure": first.label, "first": first.name, "others": given[1:], "criterion": sentence}
+        content = {"measure": first.label, "first": first.name, "others": rows[1:], "criterion": sentence}
         print(json_of(content | {"compared": [{"name": one.name, **one.numbers} for one in found]}))
     else:
         for line in filter(None, (title, *(f"{one.name}: {one.text}" for one in found), sentence)):

@@ -5,9 +5,12 @@ import functools
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from socketserver import ThreadingMixIn
-from typing import Any
+from typing import Annotated, Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
+import typer
+
+from rse_study.cli import parameters
 from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.terminal.screen import announce
 from rse_study.errors import InputError
@@ -17,8 +20,15 @@ OWN_NAMES = (HOST, "localhost")
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
-def serve_dashboard(study: str, store: Path, port: int) -> None:
-    """Serve a study's dashboard until Ctrl-C; port 0 is any free one."""
+def serve_dashboard(
+    study: parameters.RanStudyArgument,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1; 0 = any free one.")] = 8080,
+    store: parameters.Store = parameters.DEFAULT_STORE,
+) -> None:
+    """Show a study in the browser, also while it runs.
+
+    Serves optuna-dashboard from a copy in memory, on this machine only.
+    """
     with open_server(study_folder(study, store), port) as server:
         announce(f"http://{HOST}:{server.server_port}/  (Ctrl-C ends it; it only reads the study)")
         try:

@@ -8,8 +8,11 @@ from collections.abc import Iterator
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+import typer
+
+from rse_study.cli import parameters
 from rse_study.cli.arguments.study import recoverable_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import INCOMPLETE
@@ -42,8 +45,25 @@ class Finding(NamedTuple):
 CONSTRAINTS = Path(__file__).parents[3] / "constraints.txt"  # in a checkout; a wheel has none
 
 
-def examine_installation(store: Path, *, as_json: bool = False) -> int | None:
-    """Print a line for each requirement, with a note where it is missing or untested."""
+def examine_installation(
+    rebuild: Annotated[
+        str,
+        typer.Option(
+            metavar="STUDY", help="Instead, rebuild this study's ledger from the files of its cells."
+        ),
+    ] = "",
+    as_json: parameters.AsJson = False,
+    store: parameters.Store = parameters.DEFAULT_STORE,
+) -> int | None:
+    """Check this installation, its data and its cache folder.
+
+    Python, versions, threads, memory, and whether the folders can be used.
+
+    --rebuild recreates a lost or damaged ledger from study.json and the files of the cells. The existing ledger is
+    kept next to it. Exit code 3 if a file was damaged: the next `run` reruns its cell.
+    """
+    if rebuild:
+        return rebuild_ledger(rebuild, store, as_json=as_json)
     found = [*_python(), *_packages(), *_machine(store), *_folders(), *_extras()]
     if as_json:
         print(json_of([one._asdict() for one in found]))

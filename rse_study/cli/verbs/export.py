@@ -1,7 +1,11 @@
 """The body of `export`: a cell's model in a folder that other libraries load."""
 
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from rse_study.cli import parameters
 from rse_study.cli.arguments.model import cell_folder
 from rse_study.cli.arguments.writable import require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
@@ -13,8 +17,24 @@ from rse_study.results.files.schema import MODEL_FOLDER
 from rse_study.results.model_card import card_of_cell
 
 
-def export_model(source: str, directory: Path, trial: str, store: Path) -> None:
-    """Write the model of a cell, or of a study's trial, into a new folder."""
+def export_model(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE", help="A cell's folder (written by `train`), or a study that has run."
+        ),
+    ],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
+    trial: Annotated[
+        str,
+        typer.Option(help="A study's trial: `best`, a number, TRIAL/SEED, or an identity's first digits."),
+    ] = "best",
+    store: parameters.Store = parameters.DEFAULT_STORE,
+) -> None:
+    """Write a model that transformers and sentence-transformers load.
+
+    The vectors stay the same.
+    """
     folder = cell_folder(source, trial, store)
     require_folder(directory, where="DIR")
     with ActivityBars(stderr()) as bars, bars.waiting("reading and writing the model"):

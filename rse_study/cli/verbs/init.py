@@ -3,6 +3,9 @@
 import json
 from importlib.resources import files
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from rse_study.cli.arguments.writable import require_folder
 from rse_study.cli.terminal.next_step import command, suggest
@@ -18,9 +21,15 @@ NAME = "my-study"  # in the templates
 SCHEMA = Path("study.schema.json")
 
 
-def write_first_study(name: str, is_grid: bool) -> None:
-    """Write a new study, and (always anew) the schema by which editors check it."""
-    kind = "grid" if is_grid else "search"
+def write_first_study(
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="The study's name.")] = "my-study",
+    grid: Annotated[bool, typer.Option("--grid", help="Write a grid; default: a search.")] = False,
+) -> None:
+    """Write NAME.yaml, a commented study that runs on this machine.
+
+    Also writes study.schema.json, with which editors check the file.
+    """
+    kind = "grid" if grid else "search"
     text = (TEMPLATES / f"{kind}.yaml").read_text(encoding="utf-8")
     _require_name(name, text)
     path = Path(f"{name}.yaml")

@@ -2,9 +2,13 @@
 
 import os
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from analysis.notebooks import KINDS, filled_in, fitting_kind
 from rse_study import open_study
+from rse_study.cli import parameters
 from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_file
 from rse_study.cli.terminal.next_step import suggest
@@ -13,15 +17,32 @@ from rse_study.errors import InputError
 from rse_study.results.files.atomic import write_whole
 
 
-def write_notebook(study: str, kind: str, out: Path | None, is_forced: bool, store: Path) -> None:
-    """Write a notebook, by default of the kind that fits best; print what is next."""
+def write_notebook(
+    study: parameters.RanStudyArgument,
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="[KIND]",
+            help="ablations, methods, robustness, search or cost; default: the one that fits.",
+        ),
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The notebook; default: STUDY-KIND.ipynb.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    store: parameters.Store = parameters.DEFAULT_STORE,
+) -> None:
+    """Write a Jupyter notebook about a study.
+
+    Whenever it runs, it reads the ledger again. You may change it freely. Needs the extra `notebooks`.
+    """
     folder = study_folder(study, store)
     results = open_study(folder)
     chosen = kind or fitting_kind(results)
     path = out or Path(f"{results.name}-{chosen}.ipynb")
     require_file(path, where="--out")
     text = filled_in(chosen, folder.name, _seen_from(path.parent, folder.parent))
-    if path.exists() and not is_forced:
+    if path.exists() and not force:
         remedy = "Name another file (--out FILE), or overwrite it: --force"
         raise InputError("already exists", where=str(path), rule="nothing is overwritten", remedy=remedy)
     write_whole(path, text)

@@ -5,11 +5,14 @@ import tempfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import pandas as pd
 import torch
+import typer
 
 from analysis.phrases import counted
+from rse_study.cli import parameters
 from rse_study.cli.arguments.cell import find_cell
 from rse_study.cli.arguments.materials import materials_of
 from rse_study.cli.arguments.study import study_folder
@@ -33,14 +36,20 @@ from rse_study.training.trial import Trial
 MOST_SHOWN = 5
 
 
-def replay_cell(study: str, store: Path, wanted: str, out: Path | None) -> int:
-    """Run a cell again, and return the exit code.
+def replay_cell(
+    study: parameters.RanStudyArgument,
+    cell: parameters.CellArgument,
+    out: Annotated[Path | None, typer.Option(help="Keep the retrained cell in this new folder.")] = None,
+    store: parameters.Store = parameters.DEFAULT_STORE,
+) -> int:
+    """Train a cell again and compare every number with the ledger's.
 
-    1 where numbers differ though bits are promised, 3 where they are not promised and numbers are farther apart than
-    rounding explains.
+    Does not change the study's own files. On the same kind of machine, numbers must agree to the last bit: exit code
+    0 if they do, otherwise 1, with the first differences. On another kind of machine, or with other versions, exit
+    code 0 if all agree to 1e-6, otherwise 3, with the largest differences.
     """
     study_dir = study_folder(study, store)
-    name, recorded = record_of(study_dir, wanted)
+    name, recorded = record_of(study_dir, cell)
     where = f"{name} of {study_dir}"
     workers, threads = recorded.provenance["workers"], recorded.provenance["threads"]
     device = require_device(recorded, where)

@@ -2,16 +2,16 @@
 
 import os
 import sys
-from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from analysis.comparison_table import NOT_AGAIN
 from analysis.report import write_report
+from rse_study.cli import parameters
 from rse_study.cli.arguments.materials import evaluation_of, materials_of
 from rse_study.cli.arguments.paper_table import problems_of_table
 from rse_study.cli.arguments.study import study_file
@@ -43,19 +43,29 @@ else:  # with it come torch and Ray, which a refused study need not wait for
 
 
 def run_and_report(
-    study: str,
-    overrides: Sequence[str],
-    store: Path,
-    cpus: int,
-    address: str,
-    max_hours: float | None,
-    max_cost: float | None,
-    is_wide: bool = False,
-    *,
-    is_revised: bool = False,
-    track: str = "",
+    study: parameters.StudyArgument,
+    overrides: parameters.Overrides = None,
+    store: parameters.Store = parameters.DEFAULT_STORE,
+    cpus: Annotated[
+        int, typer.Option(min=0, help="CPUs to use; 0 = all that are available to this process.")
+    ] = 0,
+    address: Annotated[
+        str, typer.Option(help="Address of a running Ray cluster; default: Ray on this machine.")
+    ] = "",
+    track: Annotated[str, typer.Option(help="Follow it in a tracker: mlflow, wandb, tensorboard.")] = "",
+    max_hours: parameters.MaxHours = None,
+    max_cost: parameters.MaxCost = None,
+    is_wide: parameters.Wide = False,
+    is_revised: parameters.Revise = False,
 ) -> int:
-    """Run what is missing of a study, show its table, write its report."""
+    """Run or resume a study, and write its report.
+
+    An interrupted study continues where it stopped.
+
+    The first Ctrl-C lets running cells finish; the second stops at once. Exit code 0 if every cell completed, 3 if
+    some did not, 4 if the study costs more than its allowance, --max-hours or --max-cost, 130 after Ctrl-C.
+    """
+    overrides = overrides or []
     checked = read_study(study_file(study, store), overrides)
     folder = store / checked.study.name
     announce(f"{checked.study.name}: {checked.study.question}")

@@ -4,9 +4,12 @@ import math
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from analysis.phrases import counted
+from rse_study.cli import parameters
 from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.cli.terminal.screen import announce
@@ -26,8 +29,18 @@ Entry = dict[str, str]
 """name, group, text, size and path of a study"""
 
 
-def list_studies(words: Sequence[str], store: Path, *, as_json: bool) -> None:
-    """Print what has run, then what there is to run, if all `words` occur."""
+def list_studies(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[WORD]...", help="Only those with these words in name, question, size or folder."
+        ),
+    ] = None,
+    as_json: parameters.AsJson = False,
+    store: parameters.Store = parameters.DEFAULT_STORE,
+) -> None:
+    """List what has run here, then the shipped studies and trials."""
+    words = words or []
     entries = [*_ran(store), *_shipped()]
     shown = [one for one in entries if all(word.lower() in " ".join(one.values()).lower() for word in words)]
     if as_json:

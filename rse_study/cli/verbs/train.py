@@ -1,11 +1,13 @@
 """The body of `train`: assets, baselines, the loop with its progress, the summary."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from rse_study.activity import ActivityCallback
-from rse_study.cli.arguments.completion import DEFAULT_STORE
+from rse_study.cli import parameters
 from rse_study.cli.arguments.materials import materials_of
 from rse_study.cli.arguments.study import trial_file
 from rse_study.cli.arguments.writable import require_cache, require_folder
@@ -41,25 +43,30 @@ else:  # these import torch, which a refused file need not wait for
 
 
 def train_trial(
-    trial: str,
-    overrides: Sequence[str],
-    seed: int,
-    out: Path | None,
-    *,
-    workers: int,
-    threads: int,
-    device: str,
+    trial: parameters.TrialArgument,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the cell; one that holds a checkpoint is resumed.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the cell.")] = 0,
+    overrides: parameters.Overrides = None,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Processes that share each batch; dropout depends on their number.")
+    ] = 1,
+    threads: Annotated[
+        int, typer.Option(min=1, help="CPU threads of each process; affects the last bits of results.")
+    ] = 1,
+    device: parameters.DeviceName = "cpu",
 ) -> None:
-    """Train the configuration in a file.
+    """Train one configuration on this machine, without Ray.
 
-    The default output folder is named after the file and the seed.
+    Shows the dev score before and after, beside the baselines.
     """
     path = trial_file(trial)
-    config = read_spec(Trial, path, overrides)
+    config = read_spec(Trial, path, overrides or ())
     problems = check_trial(config, str(path), data_dir())
     if problems:
         raise InputErrors(problems)
-    folder = out or DEFAULT_STORE / "trials" / f"{path.stem}-seed{seed}"
+    folder = out or parameters.DEFAULT_STORE / "trials" / f"{path.stem}-seed{seed}"
     beside = path.parent
     show_training(config, seed, folder, beside, workers=workers, threads=threads, device=device)
 

@@ -1,9 +1,11 @@
 """The body of `validate`: every problem at once, or what the study is."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from rse_study.cli.arguments.completion import DEFAULT_STORE
+import typer
+
+from rse_study.cli import parameters
 from rse_study.cli.arguments.paper_table import problems_of_table
 from rse_study.cli.arguments.study import study_file
 from rse_study.cli.terminal.errors import BAD_INPUT, OK
@@ -22,12 +24,25 @@ from rse_study.study.pending import pending_in
 MOST_ROWS = 12  # named on the screen
 
 
-def validate_study(study: str, overrides: Sequence[str], *, is_shown: bool = False) -> None:
-    """Print what the study is; raise InputErrors with all that is wrong with it."""
+def validate_study(
+    study: parameters.StudyArgument,
+    overrides: parameters.Overrides = None,
+    show: Annotated[
+        bool, typer.Option("--show", help="Print the whole study as YAML, with every default.")
+    ] = False,
+    as_json: parameters.AsJson = False,
+) -> int | None:
+    """Check a study and its data, and report every problem at once.
+
+    Checks every row of the grid, or every edge of the space. Exit code 2, with a line for each problem.
+    """
+    overrides = overrides or []
+    if as_json:
+        return validate_as_json(study, overrides)
     checked = _checked(study, overrides)
-    if is_shown:
+    if show:
         print(yaml_text(_in_full(checked)), end="")
-        return
+        return None
     for warning in checked.warnings:
         announce(f"warning: {warning}")
     for note in _notes(checked):
@@ -35,6 +50,7 @@ def validate_study(study: str, overrides: Sequence[str], *, is_shown: bool = Fal
     for line in summary_of(checked):
         announce(line)
     suggest(command("plan", study, *with_overrides(overrides)))
+    return None
 
 
 def validate_as_json(study: str, overrides: Sequence[str]) -> int:
@@ -83,7 +99,7 @@ def _problems(checked: CheckedStudy) -> list[InputError]:
     """Return what is wrong with the paper's table, with data, and with a study of this name that has run here."""
     table, problems = checked.study.paper.table if checked.study.paper else "", []
     try:
-        pending_in(DEFAULT_STORE / checked.study.name, checked)
+        pending_in(parameters.DEFAULT_STORE / checked.study.name, checked)
     except InputError as error:
         problems = list(error.problems) if isinstance(error, InputErrors) else [error]
     return [
@@ -94,7 +110,7 @@ def _problems(checked: CheckedStudy) -> list[InputError]:
 
 
 def _notes(checked: CheckedStudy) -> list[str]:
-    pending = pending_in(DEFAULT_STORE / checked.study.name, checked)
+    pending = pending_in(parameters.DEFAULT_STORE / checked.study.name, checked)
     revision = [str(pending.refusal)] if pending and pending.reasons else []
     return [*revision, *notes_on_data(checked, data_dir())]
 

@@ -330,7 +330,7 @@ def test_pages_of_a_store_and_of_compared_rows_open_without_anything_cut_off(bro
     tabled.make(tmp_path / HOSTILE.replace("/", "|"), rows, name="whole", baseline="base")
     searched.make(tmp_path / "search", searched.search)
     given = [f"{tmp_path / HOSTILE.replace('/', '|')}:{row}" for row in rows]
-    compare_rows(given, "", False, tmp_path, tmp_path / "compared.html")
+    compare_rows(given, out=tmp_path / "compared.html", store=tmp_path)
     for path in (write_index(tmp_path), tmp_path / "compared.html"):
         tab = browser.open(path, width=width)
         tab.wait(ALL_DRAWN)

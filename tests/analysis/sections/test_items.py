@@ -63,7 +63,7 @@ def test_page_and_check_show_both_and_the_page_goes_to_the_pair_that_moved(folde
     one = crossed_of(folder, "DCL")
     assert show_signed(one["crossed_low"], 2) in section
     assert f"{MOVED} (-" in section
-    check_study("tabled", folder.parent, None, is_wide=True)
+    check_study("tabled", store=folder.parent, is_wide=True)
     said = capsys.readouterr().out
     assert "new seeds and new items" in said
     assert "Item scores were not kept for 1 difference on STS-B dev" in said
@@ -76,5 +76,5 @@ def test_where_a_cell_has_none_it_is_said_and_nothing_fails(folder, capsys):
     for cell in identities(folder, "DCL"):
         (cell_folder(folder, cell) / FILE_NAME).unlink(missing_ok=True)
     assert "New pairs" not in write_report(folder).read_text(encoding="utf-8")
-    check_study("tabled", folder.parent, None)
+    check_study("tabled", store=folder.parent)
     assert "Item scores were not kept" in capsys.readouterr().out

@@ -1,9 +1,10 @@
 """The body of `cluster down`: jobs ended, and what was started for them."""
 
-from pathlib import Path
+from typing import Annotated
 
 import typer
 
+from rse_study.cli import parameters
 from rse_study.cli.terminal.next_step import command, in_store, suggest
 from rse_study.cli.terminal.screen import announce
 from rse_study.cli.verbs.cluster.study_on_cluster import show_job, study_name
@@ -15,9 +16,20 @@ from rse_study.cluster.submission_record import cluster_home
 from rse_study.errors import InputError
 
 
-def end_jobs(given: str, study: str, is_confirmed: bool, dry_run: bool, store: Path) -> None:
-    """End a study's jobs, or all of ours, and the cluster if nobody else has a job."""
-    spec = read_cluster(given)
+def end_jobs(
+    cluster: parameters.ClusterArgument,
+    study: parameters.OptionalStudyArgument = "",
+    is_confirmed: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the commands; change nothing on the cluster.")
+    ] = False,
+    store: parameters.Store = parameters.DEFAULT_STORE,
+) -> None:
+    """End a study's job, and the cluster if nobody else uses it.
+
+    Without STUDY, ends all your jobs on the cluster. Committed results are kept, and `submit` continues from them.
+    """
+    spec = read_cluster(cluster)
     backend = backend_of(spec, cluster_home(store, spec.name))
     active = [report for report in backend.jobs() if report.is_active]
     jobs = _ours(active, study)
@@ -38,7 +50,7 @@ def end_jobs(given: str, study: str, is_confirmed: bool, dry_run: bool, store: P
         return
     backend.end(jobs, is_last)
     announce("ended; committed results are kept")
-    suggest(command("cluster", "submit", given, study or "STUDY", *in_store(store)))
+    suggest(command("cluster", "submit", cluster, study or "STUDY", *in_store(store)))
 
 
 def _is_wanted() -> bool:

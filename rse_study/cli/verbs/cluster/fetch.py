@@ -1,8 +1,7 @@
 """The body of `cluster fetch`: a study that ran elsewhere, brought here."""
 
-from pathlib import Path
-
 from analysis.report import write_report
+from rse_study.cli import parameters
 from rse_study.cli.arguments.writable import require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.next_step import command, in_store, suggest
@@ -16,9 +15,16 @@ from rse_study.storage.location import absolute
 from rse_study.storage.storage import Storage
 
 
-def fetch_study(given: str, study: str, store: Path) -> None:
-    """Fetch ledger, results and attack outcomes from the storage; write the report."""
-    spec, name = read_cluster(given), study_name(study)
+def fetch_study(
+    cluster: parameters.ClusterArgument,
+    study: parameters.OptionalStudyArgument,
+    store: parameters.Store = parameters.DEFAULT_STORE,
+) -> None:
+    """Copy a study from its storage, and write its report.
+
+    Also works while the study runs. Models are copied only when `export` or `evaluate` needs one.
+    """
+    spec, name = read_cluster(cluster), study_name(study)
     record = read_record(cluster_home(store, spec.name), name)
     location = (record.storage if record else "") or spec.storage
     if not location:

@@ -1,8 +1,12 @@
-"""The body of `cluster render`: the files a cluster would be given."""
+"""The body of `cluster render`: the files a cluster would be cluster."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from rse_study.cli import parameters
 from rse_study.cli.arguments.study import study_file
 from rse_study.cli.terminal.next_step import command, suggest, with_overrides
 from rse_study.cluster.backend import Submission
@@ -19,9 +23,19 @@ from rse_study.study.checking.validation import read_content, read_study
 MOST_CHARACTERS = 20_000  # of a file on the screen: a manifest may hold a whole wheel
 
 
-def render_cluster(given: str, study: str, overrides: Sequence[str], out: Path | None) -> None:
-    """Print the files of a cluster and a job, or write them into `out`."""
-    spec = read_cluster(given)
+def render_cluster(
+    cluster: parameters.ClusterArgument,
+    study: parameters.StudyArgument,
+    overrides: parameters.Overrides = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the files here, with everything the job needs.")
+    ] = None,
+) -> None:
+    """Print what Slurm, KubeRay or Ray's launcher would be given.
+
+    Contacts no cluster.
+    """
+    spec, overrides = read_cluster(cluster), overrides or []
     job = read_job(spec, study, overrides)
     files = render(spec, job)
     if out is None:
@@ -30,7 +44,7 @@ def render_cluster(given: str, study: str, overrides: Sequence[str], out: Path |
         return
     for path in write_submission(Submission(job, files, out)):
         print(path)
-    suggest(command("cluster", "submit", given, study, *with_overrides(overrides)))
+    suggest(command("cluster", "submit", cluster, study, *with_overrides(overrides)))
 
 
 def read_job(spec: ClusterSpec, study: str, overrides: Sequence[str], limits: Sequence[str] = ()) -> Job:

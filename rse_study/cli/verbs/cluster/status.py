@@ -4,9 +4,12 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from analysis.phrases import show_duration
+from rse_study.cli import parameters
 from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, in_store, suggest
 from rse_study.cli.terminal.screen import announce
@@ -32,16 +35,21 @@ PATIENCE_SECONDS = 10.0
 """longest wait for a storage that does not answer"""
 
 
-def show_cluster_status(given: str, study: str, as_json: bool, store: Path) -> None:
-    """Show the state of a study on a cluster."""
-    where = study_on_cluster(given, study, store)
+def show_cluster_status(
+    cluster: parameters.ClusterArgument,
+    study: parameters.StudyArgument,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    store: parameters.Store = parameters.DEFAULT_STORE,
+) -> None:
+    """Show a study's job, its nodes and cells, and its cost so far."""
+    where = study_on_cluster(cluster, study, store)
     nodes = where.backend.node_hours(where.jobs)
     state, source = cells_of(where)
     if as_json:
         print(json_of(_content(where, nodes, state)), flush=True)
         return
     announce("\n".join(_lines(where, nodes, state, source)))
-    suggest(command("cluster", *NEXT[where.jobs[-1].state], given, study, *in_store(store)))
+    suggest(command("cluster", *NEXT[where.jobs[-1].state], cluster, study, *in_store(store)))
 
 
 def cells_of(where: StudyOnCluster) -> tuple[StudyStatus | None, str]:

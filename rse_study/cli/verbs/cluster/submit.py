@@ -1,8 +1,12 @@
 """The body of `cluster submit`: a study becomes a job, once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from rse_study.cli import parameters
 from rse_study.cli.terminal.next_step import command, in_store, suggest
 from rse_study.cli.terminal.screen import announce
 from rse_study.cli.verbs.cluster.render import read_job
@@ -18,23 +22,28 @@ from rse_study.cluster.submit import Submitted, prepare_submission, submit_job
 
 
 def submit_study(
-    given: str,
-    study: str,
-    overrides: Sequence[str],
-    dry_run: bool,
-    max_hours: float | None,
-    max_cost: float | None,
-    store: Path,
-    *,
-    is_revised: bool = False,
+    cluster: parameters.ClusterArgument,
+    study: parameters.StudyArgument,
+    overrides: parameters.Overrides = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the files and the commands; change nothing.")
+    ] = False,
+    max_hours: parameters.MaxHours = None,
+    max_cost: parameters.MaxCost = None,
+    store: parameters.Store = parameters.DEFAULT_STORE,
+    is_revised: parameters.Revise = False,
 ) -> None:
-    """Submit a study to a cluster; with `dry_run`, print files and commands only."""
-    spec = read_cluster(given)
+    """Run or resume a study on a cluster.
+
+    The job's name depends on the study's content, so a running or completed study is not submitted twice. A study
+    that ended early is submitted again and continues where it stopped.
+    """
+    spec = read_cluster(cluster)
     if isinstance(spec, LocalCluster) and not Path(spec.store).is_absolute():
         # Its head is this machine: studies are where `run` would put them.
         spec = spec.model_copy(update={"store": str(store.absolute())})
     limits = [*_limits(max_hours, max_cost), *(["--revise"] if is_revised else [])]
-    job = read_job(spec, study, overrides, limits)
+    job = read_job(spec, study, overrides or (), limits)
     home = cluster_home(store, spec.name)
     backend = backend_of(spec, home)
     if dry_run:
@@ -44,7 +53,7 @@ def submit_study(
         return
     outcome = submit_job(spec, backend, job, home, announce)
     announce(_outcome_of(outcome))
-    words = (given, study, *in_store(store))
+    words = (cluster, study, *in_store(store))
     suggest(command("cluster", "logs", "-f", *words), command("cluster", "status", *words))
 
 

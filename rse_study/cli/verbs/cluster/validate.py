@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from rse_study.cli import parameters
 from rse_study.cli.arguments.study import study_file
 from rse_study.cli.terminal.next_step import command, suggest, with_overrides
 from rse_study.cli.terminal.screen import announce
@@ -50,13 +51,21 @@ class Findings:
         return None
 
 
-def validate_cluster(given: str, study: str, overrides: Sequence[str]) -> None:
-    """Print what a cluster is; raise InputErrors with all that is wrong with it."""
-    findings = Findings()
-    spec = findings.attempt(lambda: read_cluster(given))
+def validate_cluster(
+    cluster: parameters.ClusterArgument,
+    study: parameters.OptionalStudyArgument = "",
+    overrides: parameters.Overrides = None,
+) -> None:
+    """Report every problem of a cluster, and of a study on it.
+
+    Works offline: checks the spec, what the study needs from it, and a launcher's file with Ray's own validators; for
+    Slurm and KubeRay, names their own dry run. Exit code 2, with a line for each problem.
+    """
+    findings, overrides = Findings(), overrides or []
+    spec = findings.attempt(lambda: read_cluster(cluster))
     checked = findings.attempt(lambda: read_study(study_file(study), overrides)) if study else None
     if spec is not None:
-        where = str(cluster_file(given))
+        where = str(cluster_file(cluster))
         findings.problems += [
             *check_cluster(spec, where=where),
             *check_option_names(spec, where=where),
@@ -81,7 +90,7 @@ def validate_cluster(given: str, study: str, overrides: Sequence[str]) -> None:
     announce(f"{spec.name}: valid. {describe_price(spec)}")
     for note in findings.notes:
         announce(note)
-    words = (given, study or "STUDY", *with_overrides(overrides))
+    words = (cluster, study or "STUDY", *with_overrides(overrides))
     if spec.kind in DRY_RUNS:
         suggest(command("cluster", "render", *words, "--out", OUT), DRY_RUNS[spec.kind])
     else:

@@ -3,7 +3,11 @@
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from rse_study.cli import parameters
 from rse_study.cli.arguments.study import study_file
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import INCOMPLETE
@@ -19,8 +23,37 @@ from rse_study.data.location import data_dir, study_folders
 from rse_study.errors import InputError
 
 
-def fetch_sets(names: Sequence[str], data: Path | None, mirror: Path | None, *, is_accepted: bool) -> None:
-    """Fetch missing files of data sets, and print them."""
+def fetch_sets(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...", autocompletion=parameters.complete_data_set, help="Sets to fetch."
+        ),
+    ] = None,
+    study: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            metavar="STUDY",
+            autocompletion=parameters.complete_study,
+            help="Fetch everything that it reads.",
+        ),
+    ] = None,
+    override: parameters.Overrides = None,
+    is_accepted: Annotated[
+        bool, typer.Option("--accept-licence", help="Accept licences that forbid some uses.")
+    ] = False,
+    data: parameters.DataFolder = None,
+    mirror: Annotated[
+        Path | None, typer.Option(help="Folder that holds copies of repositories: OWNER/NAME/...")
+    ] = None,
+) -> int | None:
+    """Fetch the missing files of data sets, or all that a study reads.
+
+    The same command resumes an interrupted download. Exit code 3 if some files must be placed by hand.
+    """
+    if study:
+        return fetch_for_study(study, override or (), names or (), data, mirror, is_accepted=is_accepted)
     folder = data or data_dir()
     if not names:
         remedy = "Name sets (rse-study data list), or a study by --for"
@@ -29,6 +62,7 @@ def fetch_sets(names: Sequence[str], data: Path | None, mirror: Path | None, *, 
         require_home(catalogue().get(name))
     _fetch(names, [], folder, mirror, is_accepted)
     suggest(command("data", "verify", *names))
+    return None
 
 
 def fetch_for_study(

@@ -3,8 +3,11 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from rse_study.cli import parameters
 from rse_study.cli.arguments.study import study_file
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import BAD_INPUT
@@ -19,8 +22,19 @@ from rse_study.errors import InputError
 MOST_NAMED = 3  # of the files that a set lacks
 
 
-def show_sets(data: Path | None, *, as_json: bool = False) -> None:
-    """Print every data set, its licence, and which of its files are here."""
+def show_sets(
+    study: parameters.OptionalStudyArgument = "",
+    override: parameters.Overrides = None,
+    data: parameters.DataFolder = None,
+    as_json: parameters.AsJson = False,
+) -> None:
+    """List data sets: licence, place, how many of their files are here.
+
+    With STUDY, everything that the study reads, including models.
+    """
+    if study:
+        show_needs(study, override or (), data, as_json=as_json)
+        return
     folder = data or data_dir()
     entries = list_sets(folder)
     if as_json:
@@ -117,10 +131,22 @@ def _whereabouts(path: str, folders: tuple[Path, ...]) -> str:
         return f"{problem.what}: {problem.rule or problem.where}"
 
 
-def verify_sets(names: list[str], data: Path | None, *, as_json: bool = False) -> int | None:
-    """Print how each file compares with its checksum; exit code 2 where one differs."""
+def verify_sets(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...", autocompletion=parameters.complete_data_set, help="Sets; default: all."
+        ),
+    ] = None,
+    data: parameters.DataFolder = None,
+    as_json: parameters.AsJson = False,
+) -> int | None:
+    """Compare files with their checksums.
+
+    Exit code 2 if a file differs; missing files are only listed.
+    """
     with ActivityBars(stderr()) as bars:
-        files = verify(names, data or data_dir(), partial(bars.advanced, "files read"))
+        files = verify(names or [], data or data_dir(), partial(bars.advanced, "files read"))
     code = BAD_INPUT if any(file.status == "different" for file in files) else None
     if as_json:
         print(

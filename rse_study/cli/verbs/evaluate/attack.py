@@ -4,16 +4,17 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, Literal, cast
 
 import pandas as pd
+import typer
 
 from analysis.attacks import write_attacks
 from analysis.sections.attacked import goal_text
 from rse_study.activity import ActivityCallback
 from rse_study.assets.minilm import has_minilm
 from rse_study.assets.victim import WEAK, VictimClassifier
-from rse_study.cli.arguments.completion import Context
+from rse_study.cli import parameters
 from rse_study.cli.arguments.model import model_name
 from rse_study.cli.arguments.writable import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
@@ -46,22 +47,58 @@ AttackEvaluation = AttackedClassifier | AttackedSimilarity
 
 
 def attack_model(
-    context: Context,
-    encoder: EncoderRequest,
-    on: Sequence[str],
-    recipes: Sequence[str],
-    out: Path,
-    attacks: dict[str, Any],
-    tuning: dict[str, Any],
+    context: parameters.Context,
+    model: parameters.ModelArgument,
+    # What is attacked, and how.
+    on: Annotated[
+        list[str] | None, typer.Option(help="Sets: mr (default), imdb, sst2 ...; AdvSTS-B, AdvSICK-R.")
+    ] = None,
+    recipe: Annotated[
+        list[str] | None, typer.Option(help="textfooler, pwws, bae ...; default: all that can run here.")
+    ] = None,
+    inputs: Annotated[
+        int, typer.Option(min=0, help="Number of inputs from the start of a set (AdvSTS: random); 0 = all.")
+    ] = 0,
+    max_queries: Annotated[int, typer.Option(min=1, help="Queries per input.")] = 5000,
+    masked_lm: Annotated[
+        str, typer.Option(help="Masked LM for bae and bert_attack: a folder, a hub name, or minilm-mlm.")
+    ] = "",
+    goal: Annotated[
+        Literal["deviation", "drift", "maximise"],
+        typer.Option(help="AdvSTS: move away from gold, away from the clean score, or as far as possible."),
+    ] = "deviation",
+    tau: Annotated[float, typer.Option(help="AdvSTS: smallest move that counts, on the gold scale.")] = 1.0,
+    sides: Annotated[
+        Literal["first", "second", "both"], typer.Option(help="AdvSTS: sentences that may be changed.")
+    ] = "both",
+    # How the victims are fine-tuned.
+    seed: parameters.TuningSeed = 0,
+    epochs: parameters.Epochs = 3,
+    lr: parameters.LearningRate = 2e-5,
+    max_length: parameters.MaxLength = 128,
+    data: parameters.DataFolder = None,
+    pooling: parameters.PoolingOption = "stored",
+    threads: parameters.Threads = 0,
+    device: parameters.DeviceName = "cpu",
+    as_json: parameters.AsJson = False,
+    out: Annotated[Path, typer.Option(help="Folder for every outcome and attacks.html.")] = Path("attacks"),
 ) -> None:
-    """Attack, keep every outcome, print; interrupted, the same command resumes it."""
+    """Attack classifiers fine-tuned from an encoder, or its scores.
+
+    For classifiers, shows how often an attack succeeds and after how many queries. With --on AdvSTS-B or AdvSICK-R,
+    the encoder's similarity scores are attacked. Options that would have no effect are refused.
+    """
+    encoder = EncoderRequest(model, pooling, data, threads, device, as_json)
+    tuning = {"epochs": epochs, "lr": lr, "max_length": max_length}
+    attacks = {"num_inputs": inputs, "max_queries": max_queries, "masked_lm": masked_lm, "seed": seed}
+    similarity = {"goal": goal, "tau": tau, "sides": sides}
     trained = build(FineTuning, tuning, where="attack")
-    chosen = recipes or [name for name in RECIPES if can_run(name, attacks["masked_lm"])]
-    require_used(given_options(context), on, chosen, attacks["goal"])
-    settings = Settings(build(Attacks, attacks, where="attack"), trained)
+    sets, chosen = on or ["mr"], recipe or [name for name in RECIPES if can_run(name, masked_lm)]
+    require_used(given_options(context), sets, chosen, goal)
+    settings = Settings(build(Attacks, attacks | similarity, where="attack"), trained)
     require_cache()
     require_folder(out, where="--out")
-    _attack(encoder, [_read(*one, encoder.data_dir, settings) for one in product(on, chosen)], out)
+    _attack(encoder, [_read(*one, encoder.data_dir, settings) for one in product(sets, chosen)], out)
 
 
 def _attack(encoder: EncoderRequest, attacks: Sequence[AttackEvaluation], out: Path) -> None:

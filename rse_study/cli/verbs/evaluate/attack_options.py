@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from rse_study.cli.arguments.completion import Context
+from rse_study.cli import parameters
 from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.recipes import RECIPES, recipes_with
@@ -12,7 +12,7 @@ Given = Mapping[str, str]
 """options that a user wrote: parameter -> --option"""
 
 
-def given_options(context: Context) -> Given:
+def given_options(context: parameters.Context) -> Given:
     """Return the options that were written, even with their default values."""
     return {
         param.name or "": param.opts[0]
@@ -48,6 +48,6 @@ def _unused(
         yield ("masked_lm",), f"--recipe {', '.join(recipes)}", rule, remedy
 
 
-def _is_given(context: Context, name: str) -> bool:
+def _is_given(context: parameters.Context, name: str) -> bool:
     source = context.get_parameter_source(name)
     return source is not None and source.name != "DEFAULT"

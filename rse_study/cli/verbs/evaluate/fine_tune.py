@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import pandas as pd
+import typer
 
 from rse_study.assets.victim import WEAK, VictimClassifier
+from rse_study.cli import parameters
 from rse_study.cli.arguments.model import model_name
 from rse_study.cli.arguments.writable import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
@@ -37,20 +39,36 @@ _NLI_LAYOUT = "nli/snli/..., nli/mnli/..., nli/anli/R1/{train,dev,test}.jsonl (p
 
 
 def fine_tune_model(
-    encoder: EncoderRequest,
-    suite: str,
-    on: Sequence[str],
-    out: Path | None,
-    seed: int,
-    tuning: dict[str, Any],
+    model: parameters.ModelArgument,
+    suite: Annotated[
+        Literal["nli", "glue"], typer.Option(help="nli: SNLI, MNLI, ANLI, FEVER; glue: GLUE's.")
+    ],
+    on: Annotated[
+        list[str] | None, typer.Option(help="Tasks: ANLI ..., RTE ...; default: all in the data folder.")
+    ] = None,
+    seed: parameters.TuningSeed = 0,
+    epochs: parameters.Epochs = 3,
+    lr: parameters.LearningRate = 2e-5,
+    max_length: parameters.MaxLength = 128,
+    data: parameters.DataFolder = None,
+    pooling: parameters.PoolingOption = "stored",
+    threads: parameters.Threads = 0,
+    device: parameters.DeviceName = "cpu",
+    as_json: parameters.AsJson = False,
+    out: Annotated[Path | None, typer.Option(help="Folder for the rows as JSON (SUITE.json).")] = None,
 ) -> None:
-    """Fine-tune, score, print; interrupted, the same command resumes it."""
+    """Fine-tune a classifier for each task, and score it.
+
+    Each classifier is fine-tuned from the encoder and scored on held-out texts.
+    """
+    encoder = EncoderRequest(model, pooling, data, threads, device, as_json)
+    tuning = {"epochs": epochs, "lr": lr, "max_length": max_length}
     settings = Settings(Attacks(), build(FineTuning, tuning, where="fine-tune"), Tasks(seed=seed))
     require_cache()
     if out is not None:
         require_folder(out, where="--out")
     folder, absent = model_name(encoder.model), dict[str, str]()
-    evaluations = _tasks(suite, on, encoder.data_dir, settings, absent)
+    evaluations = _tasks(suite, on or (), encoder.data_dir, settings, absent)
     kind = load_encoder(folder, encoder.pooling)[0].pooling
     assets = cache_dir() / "assets"
     weights = ModelFiles(folder, kind, assets, assets, device=encoder.device)

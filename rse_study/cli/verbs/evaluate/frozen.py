@@ -4,11 +4,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import pandas as pd
+import typer
 
-from rse_study.cli.arguments.completion import SUITES
+from rse_study.cli import parameters
 from rse_study.cli.arguments.model import model_name
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.json_output import json_of
@@ -32,9 +33,25 @@ from rse_study.results.records import EvaluationRow
 SPLITS = (*((name, "test") for name in SEVEN), ("STS-B", "dev"))
 
 
-def evaluate_frozen(request: EncoderRequest, suite: str, variant: Variant) -> None:
-    """Score an encoder on the sets that are present, and print."""
-    model, as_json, folder = request.model, request.as_json, request.data_dir
+def evaluate_frozen(
+    model: parameters.ModelArgument,
+    suite: parameters.SuiteOption = "sts",
+    data: parameters.DataFolder = None,
+    pooling: parameters.PoolingOption = "stored",
+    variant: Annotated[
+        Literal["orig", "senteval"], typer.Option(help="Which texts of the STS sets.")
+    ] = "orig",
+    threads: parameters.Threads = 0,
+    device: parameters.DeviceName = "cpu",
+    as_json: parameters.AsJson = False,
+) -> None:
+    """Score an encoder's vectors on every data set that is present.
+
+    On STS, and on transfer, geometry and invariance if the suite includes them. For classifiers made from the
+    encoder, use `attack` and `fine-tune`.
+    """
+    request = EncoderRequest(model, pooling, data, threads, device, as_json)
+    folder = request.data_dir
     require_suite(suite, model)
     name = model_name(model)
     tasks, absent = find_tasks(folder, variant)
@@ -71,15 +88,15 @@ def evaluate_frozen(request: EncoderRequest, suite: str, variant: Variant) -> No
 
 def require_suite(suite: str, model: str) -> None:
     """Raise InputError unless a suite scores frozen vectors; name its command."""
-    if suite in SUITES:
+    if suite in parameters.SUITES:
         return
     commands = {
         "attacks": ("attack", model),
         **{tasks: ("fine-tune", model, "--suite", tasks) for tasks in ("nli", "glue")},
     }
     elsewhere = suite in commands
-    remedy = f"Use {command(*commands[suite])}" if elsewhere else did_you_mean(suite, SUITES)
-    rule = f"suites of frozen vectors are {', '.join(SUITES)}"
+    remedy = f"Use {command(*commands[suite])}" if elsewhere else did_you_mean(suite, parameters.SUITES)
+    rule = f"suites of frozen vectors are {', '.join(parameters.SUITES)}"
     raise InputError(f"no suite {suite!r}", where="--suite", rule=rule, remedy=remedy)
 
 

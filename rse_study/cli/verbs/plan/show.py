@@ -5,8 +5,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from rse_study.activity import SILENCE
+from rse_study.cli import parameters
 from rse_study.cli.arguments.materials import materials_of
 from rse_study.cli.arguments.study import study_file
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
@@ -28,17 +32,35 @@ from rse_study.training.trial import Replayed, Trial
 
 
 def show_plan(
-    study: str,
-    overrides: Sequence[str],
-    store: Path,
-    probes: bool,
-    as_json: bool,
-    max_hours: float | None,
-    max_cost: float | None,
-    cluster: str = "",
-    is_wide: bool = False,
+    study: parameters.StudyArgument,
+    overrides: parameters.Overrides = None,
+    probes: Annotated[
+        bool,
+        typer.Option(
+            "--probe", help="Time a few training steps on this machine to estimate how long cells take."
+        ),
+    ] = False,
+    as_json: parameters.AsJson = False,
+    max_hours: parameters.MaxHours = None,
+    max_cost: parameters.MaxCost = None,
+    cluster: Annotated[
+        str,
+        typer.Option(
+            metavar="SPEC", help="Use the prices of this cluster; default: allowance.price_per_hour."
+        ),
+    ] = "",
+    store: parameters.Store = parameters.DEFAULT_STORE,
+    is_wide: parameters.Wide = False,
 ) -> None:
-    """Print the plan; raise OverBudget where its expected total passes a limit."""
+    """Show the remaining cells of a study and estimate their cost.
+
+    The cost in steps, gradient passes, device hours and price.
+
+    Hours are estimated from the studies in the store, or from a probe; otherwise they are unknown. A device is a GPU,
+    or a processor core if cells use no GPU. Exit code 4 if the expected total exceeds a limit; a warning if only the
+    high estimate does.
+    """
+    overrides = overrides or []
     checked = read_study(study_file(study, store), overrides)
     planner = StudyPlanner(
         checked, store, probe_with_bars, max_hours, max_cost, materials_of_identity(checked, store)

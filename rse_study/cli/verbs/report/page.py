@@ -1,9 +1,12 @@
 """The body of `report`: the page of a study or of attacks, and files beside it."""
 
-from collections.abc import Collection
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from analysis.report import report_path, write_report
+from rse_study.cli import parameters
 from rse_study.cli.arguments.importance import enter_missing_importance
 from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_file
@@ -11,26 +14,76 @@ from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.next_step import suggest
 from rse_study.cli.terminal.screen import stderr
 from rse_study.cli.verbs.report.files import FilesRequest, write_files, write_images
+from rse_study.cli.verbs.report.index import write_index_page
+from rse_study.cli.verbs.report.watch import watch_page
 from rse_study.errors import InputError
 from rse_study.results.files.attack_file import is_attack_folder
 
 
 def write_page(
-    study: str,
-    store: Path,
-    out: Path | None,
-    tables: Path | None,
-    figures: Path | None,
-    formats: Collection[str],
-    kit: Path | None = None,
+    study: Annotated[
+        str,
+        typer.Argument(
+            metavar="STUDY",
+            help="A study that has run: its name, folder, YAML file or archive. Or a folder of attacks.",
+        ),
+    ] = "",
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The HTML file; default: report.html in the study's folder, or attacks.html."),
+    ] = None,
+    tables: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Also write the ledger's tables into this folder.")
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Also write every figure into this folder.")
+    ] = None,
+    formats: Annotated[
+        list[parameters.FileFormat] | None,
+        typer.Option(
+            "--as",
+            help="Tables: parquet (default), csv, or latex for a paper. Figures: svg (default) or png.",
+        ),
+    ] = None,
+    kit: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write what a paper needs here: tables, figures, BibTeX, an archive, how rows were compared.",
+        ),
+    ] = None,
+    every: Annotated[
+        bool,
+        typer.Option("--all", help="Write an index of all studies, and each report that is missing or old."),
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Update it while the study runs; the page reloads itself.")
+    ] = False,
+    store: parameters.Store = parameters.DEFAULT_STORE,
 ) -> None:
+    """Write the study's report: one self-contained HTML file.
+
+    --tables also writes its numbers for other programs or for a paper, and --figures its figures as images (extra
+    `images`).
+
+    For a folder that `attack` wrote, writes the page of its attacks.
+    """
+    files = {"--tables": tables, "--figures": figures, "--kit": kit}
+    if every:
+        write_index_page(study, store, out, {**files, "--watch": watch})
+    elif watch:
+        watch_page(study, store, out, files)
+    else:
+        _write_page(study, store, out, FilesRequest(tables, figures, kit, formats or ()))
+
+
+def _write_page(study: str, store: Path, out: Path | None, request: FilesRequest) -> None:
     """Write the page of a study or of attacks, and files; print every path."""
     if not study:
         remedy = "Name one (rse-study studies lists them), or ask for all: rse-study report --all"
         raise InputError("no study is named", where="STUDY", remedy=remedy)
     if out:
         require_file(out, where="--out")
-    request = FilesRequest(tables, figures, kit, formats)
     if is_attack_folder(Path(study)):
         _report_attacks(Path(study), out, request)
         return

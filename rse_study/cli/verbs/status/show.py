@@ -3,11 +3,14 @@
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from rse_study.cli import parameters
 from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.terminal.activity_bars import LINE_SECONDS
 from rse_study.cli.terminal.fitting import harmless, wrapped
@@ -21,8 +24,16 @@ from rse_study.errors import InputError
 LOOK_SECONDS = 2.0
 
 
-def show_status(study: str, store: Path, as_json: bool, watch: bool) -> None:
-    """Show the state of a study, once or until its run has ended."""
+def show_status(
+    study: parameters.RanStudyArgument,
+    as_json: parameters.AsJson = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Look again until its run has ended.")] = False,
+    store: parameters.Store = parameters.DEFAULT_STORE,
+) -> None:
+    """Show a study's progress, also while it runs.
+
+    Shows its cells, the best trial so far, running cells, lost attempts and the time left.
+    """
     if watch and as_json:
         remedy = "Call `status --json` as often as you like"
         raise InputError("--json", where="--watch", rule="--watch prints for people", remedy=remedy)

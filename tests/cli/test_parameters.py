@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.cli.arguments.completion import complete_model
+from rse_study.cli.parameters import complete_model
 from rse_study.results.files.ledger import Ledger
 from rse_study.study.definition.shipped import shipped_studies
 from tests.cli.a_study import SEARCH
