@@ -55,7 +55,6 @@ bench: setup ## what a step, an embedding, an attack and a study cost here (a fe
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.step --sizes 2x128 --batch 32 --repeat 3 --out $(BENCH)/step.json
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.encoding --limit 500 --repeat 3 --out $(BENCH)/encoding.json
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.attacks --out $(BENCH)/attacks.json
-	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.asking --trials 10 100 --out $(BENCH)/asking.json
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.study --cells 4 --steps 10 --out $(BENCH)/study.json
 
 check-slow: setup ## the rest of it: kills by the dozen, Ray Train, every moment, every anchor (50 minutes)
