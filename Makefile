@@ -12,7 +12,7 @@ RESULTS := docs/results
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help study mini minilm rehearsal findings simulate test bench check-slow schema methods setup lint format types floors check clean
+.PHONY: help study mini minilm findings simulate test bench check-slow schema methods setup lint format types floors check clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST)
@@ -28,9 +28,6 @@ mini: $(VENV)/.runtime ## the papers' ablations at mini scale (hours on 2 cores;
 minilm: $(VENV)/.development ## the same on MiniLM, in the order of what they tell an hour (hours on 2 cores; needs the data folder)
 	for study in $(MINILM); do $(BIN)/rse-study run $$study || exit $$?; done
 	for study in $(filter-out joint_%,$(MINILM)); do $(BIN)/rse-study check $$study --out docs/results/minilm; done || true
-
-rehearsal: setup ## the papers' studies from `data fetch` to LaTeX, at a mirror of the hub (needs the data folder; table in build/rehearsal)
-	OMP_NUM_THREADS=1 $(BIN)/python -m tests.end_to_end.rehearsal
 
 test: setup ## the test suite, but for what is slow by nature (5 minutes on 2 cores)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
@@ -55,7 +52,6 @@ bench: setup ## what a step, an embedding, an attack and a study cost here (a fe
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.step --sizes 2x128 --batch 32 --repeat 3 --out $(BENCH)/step.json
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.encoding --limit 500 --repeat 3 --out $(BENCH)/encoding.json
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.attacks --out $(BENCH)/attacks.json
-	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.asking --trials 10 100 --out $(BENCH)/asking.json
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.study --cells 4 --steps 10 --out $(BENCH)/study.json
 
 check-slow: setup ## the rest of it: kills by the dozen, Ray Train, every moment, every anchor (50 minutes)

@@ -1,4 +1,4 @@
-"""The packages of this project as syntax trees: what the tests of this folder and `count_house` look at."""
+"""The packages of this project as syntax trees: what the tests of this folder look at."""
 
 import ast
 import io

@@ -4,7 +4,6 @@ import re
 
 from tests.architecture.findings import require_none
 from tests.architecture.sources import ROOT, resolves
-from tests.cases import cases
 
 PAGE = ROOT / "docs" / "glossary.md"
 PATH = re.compile(r"`((?:rse_study|analysis)(?:\.\w+)+)`")
@@ -24,19 +23,3 @@ def test_every_word_has_one_meaning_and_a_bearer_that_is_there():
     assert [row["word"] for row in ROWS if not PATH.search(row["bearer"])] == []
     words = [word for row in ROWS for word in row["word"].split(", ")]
     assert sorted(words) == sorted(set(words))
-
-
-@cases(
-    ("path", "is_there"),
-    [
-        ("rse_study.spec", True),
-        ("rse_study.study", True),
-        ("rse_study.spec.Spec", True),
-        ("rse_study.spec.Spec.identity", True),
-        ("rse_study.spec.Specs", False),
-        ("rse_study.spec.Spec.nothing", False),
-        ("rse_study.nowhere", False),
-    ],
-)
-def test_paths_are_resolved_without_importing(path, is_there):
-    assert resolves(path) is is_there

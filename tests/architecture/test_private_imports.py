@@ -4,7 +4,6 @@ import ast
 
 from tests.architecture.findings import require_none
 from tests.architecture.sources import PACKAGES, ROOT, modules
-from tests.cases import cases
 
 HOMES = {"ray": "rse_study/on_ray/nodes/private_ray.py", "optuna": "rse_study/sampling/cma_es.py"}
 
@@ -28,21 +27,6 @@ def private_uses(tree):
 
 def is_private(name):
     return name.startswith("_") and not name.endswith("__")
-
-
-@cases(
-    ("source", "expected"),
-    [
-        ("from ray._raylet import GcsClient", ["ray._raylet.GcsClient"]),
-        ("import ray.data._internal.x as y", ["ray.data._internal.x"]),
-        ("from optuna import _transform", ["optuna._transform"]),
-        ("def f():\n    return ray._private.worker", ["ray._private.worker", "ray._private"]),
-        ("from ray.train import RunConfig\nfrom rse_study._own import x\nself._ray = ray.nodes()", []),
-    ],
-    ids=["from a module", "whole", "a name", "by attributes", "public"],
-)
-def test_a_private_use_is_seen(source, expected):
-    assert [path for _, path in private_uses(ast.parse(source))] == expected
 
 
 def test_private_parts_are_used_in_one_file_each():

@@ -109,39 +109,3 @@ def _broken_links(page: Path, line: str) -> Iterator[str]:
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", line):
         if "://" not in target and not (page.parent / target).exists():
             yield f"({target})"
-
-
-@cases(
-    ("name", "is_one"),
-    [
-        ("told", True),
-        ("_told", True),
-        ("Found", True),
-        ("run_here", True),
-        ("known_words", False),
-        ("where", False),
-    ],
-)
-def test_a_riddle_is_the_whole_name_or_its_end(name, is_one):
-    assert _is_riddle(name) is is_one
-
-
-def test_names_of_a_module_are_those_of_what_it_assigns_too(tmp_path):
-    path = tmp_path / "some.py"
-    path.write_text("TrialResult = tuple[int, str]\nHERE: int = 1\n\n\ndef tell():\n    found = 1\n")
-    named = [(kind, name) for _, kind, name in _named(Module(path, tmp_path))]
-    assert named[2:] == [("alias or constant", "TrialResult"), ("alias or constant", "HERE")]
-
-
-@cases(
-    ("text", "cited"),
-    [
-        ("as METHODS 1 has it", ["METHODS"]),
-        ("the registry `METHODS`", []),
-        ("see EVALUATION.md", ["EVALUATION.md"]),
-        ("decision 9999", ["decision 9999"]),
-        ("decision 0001", []),
-    ],
-)
-def test_citations_are_recognised(text, cited):
-    assert list(_missing(text)) == cited

@@ -32,19 +32,6 @@ def rows_of(*arguments: str, folder: Path) -> list[dict[str, Any]]:
     return json.loads((folder / "found.json").read_text())["rows"]
 
 
-@pytest.mark.slow  # a process of torch beside this one
-def test_it_says_what_it_measures(tmp_path, capsys):
-    step, *cells = rows_of("--cells", "1", folder=tmp_path)
-    printed = capsys.readouterr().out
-    assert "bf16 products of two 64 x 64 matrices" in printed
-    assert "| eager |" in printed
-    assert "cells of 500 steps an hour" in printed
-    assert step["flops"] > 0
-    assert step["step_s"] > 0
-    assert [row["cells"] for row in cells] == [1]
-    assert all(row["steps_a_second"] > 0 for row in cells)
-
-
 @pytest.mark.slow
 def test_recorded_steps_are_measured_one_row_at_a_time_by_a_simulated_graph(tmp_path, capsys, monkeypatch):
     """The run that a card will see, so that it fails there for no reason of ours."""

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +28,6 @@ PAPER = "trains at a paper's scale, on GPUs for hours"
 NOT_RUN = {
     "make study": INSTALLS,
     "make test": "runs these tests",
-    "make rehearsal": "takes an hour, and the data folder",
     ". .venv/bin/activate": "the environment that runs the tests is active already",
     "python3 -m venv .venv": INSTALLS,
     "pip install 'rse-study[notebooks]'": INSTALLS,
@@ -145,13 +144,13 @@ def _shorten(study: Path) -> None:
     study.write_text(text, encoding="utf-8")
 
 
-def run_pages(folder: Path) -> Iterator[tuple[ShellBlock, float]]:
-    """Run the blocks of all pages, README first, and yield each with its seconds."""
+def run_pages(folder: Path, pages: Sequence[Path] = PAGES) -> Iterator[tuple[ShellBlock, float]]:
+    """Run the blocks of pages, README first, and yield each with its seconds."""
     home = folder / "home"
     home.mkdir()
     shutil.copytree(ROOT / "search_spaces", folder / "search_spaces")  # found before the project's own
     _shorten(folder / "search_spaces" / "quickstart.yaml")
-    for page in PAGES:
+    for page in pages:
         place = folder / page.stem
         place.mkdir()
         if page != PAGES[0] and shell_blocks(page):

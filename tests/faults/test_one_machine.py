@@ -3,7 +3,6 @@
 import ipaddress
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -130,15 +129,6 @@ def test_a_disk_that_is_full_ends_the_run_in_one_line_and_the_same_command_goes_
         assert_equal(contents(folder), contents(undisturbed[0]))
     finally:
         subprocess.run(["umount", "-l", tmp_path], check=True)
-
-
-def test_a_study_whose_folder_is_removed_ends_at_once(here):
-    folder = here.folder("removed")
-    ended = run(here, folder, lambda driver: shutil.rmtree(folder))
-    assert ended.code == 3, "\n".join(ended.lines)
-    assert "was removed or replaced while the study ran" in ended.lines[-1]
-    assert "begin anew with the same command" in ended.lines[-1]
-    assert not any(line.startswith("started 1/0") for line in ended.lines)
 
 
 def fill(path):

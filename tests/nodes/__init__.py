@@ -1,1 +1,1 @@
-"""Several machines on one: network namespaces, a real S3 server, Ray over them."""
+"""Several machines on one: network namespaces, Slurm and an autoscaler over them."""

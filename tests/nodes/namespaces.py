@@ -41,7 +41,6 @@ keep() {  # seen on the node although it lies in the folder that is replaced
 }
 for folder in $VISIBLE; do keep "$folder"; done
 if [ -n "$COMMON" ]; then mkdir -p "$DISK/tmp/shared"; mount --bind "$COMMON" "$DISK/tmp/shared"; fi
-for folder in $HIDDEN; do mount -t tmpfs -o ro,size=4k tmpfs "$folder"; done
 mount --bind "$PROJECT" "$PROJECT"
 mount -o remount,bind,ro "$PROJECT"
 case "$PROJECT" in /tmp/*) mount -o remount,bind,ro "$DISK$PROJECT";; esac
@@ -69,7 +68,7 @@ needs_nodes = needs.skip_for(reason_without())
 
 
 class Node:
-    """One machine: an address, a host name, processes, a disk that outlives a power cut."""
+    """One machine: an address, a host name, processes and a disk."""
 
     def __init__(self, nodes: "Nodes", number: int) -> None:
         self.number = number
@@ -118,34 +117,18 @@ class Node:
         return done
 
     def start(
-        self,
-        command: str | Sequence[str],
-        env: Mapping[str, str] | None = None,
-        log: Path | None = None,
-        **options: Any,
+        self, command: str | Sequence[str], log: Path, env: Mapping[str, str] | None = None
     ) -> "subprocess.Popen[str]":
-        """Start a command on the node, which `send` sends signals to. It ends when its Popen is killed.
-
-        Parameters
-        ----------
-        command
-            a list of words, or one line of bash
-        env
-            variables beside the node's own
-        log
-            a file on the test's side that takes the output; without it, `options` say where output goes
-        options
-            for subprocess.Popen
-        """
-        sink: IO[str] | None = log.open("a", encoding="utf-8") if log else None
-        merged = {"stdin": subprocess.DEVNULL, "start_new_session": True, "text": True} | options
-        if sink is not None:
-            merged |= {"stdout": sink, "stderr": subprocess.STDOUT}
-        try:
-            return subprocess.Popen(self._inside(command, env or {}), **merged)
-        finally:
-            if sink is not None:
-                sink.close()
+        """Start a command on the node, whose output goes to a file of the test's. It ends when its Popen is killed."""
+        with log.open("a", encoding="utf-8") as sink:
+            return subprocess.Popen(
+                self._inside(command, env or {}),
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                text=True,
+            )
 
     @property
     def env(self) -> dict[str, str]:
@@ -160,37 +143,17 @@ class Node:
             **self._nodes.env,
         }
 
-    @property
-    def is_running(self) -> bool:
-        """Whether the node has power."""
-        return self._init is not None and self._init.poll() is None
-
     def kill(self) -> None:
-        """Cut the node's power: every process is gone, and nobody on the network hears a word of it."""
-        self.link(up=False)
+        """End every process of the node."""
         if self._init is not None:
             self._init.kill()
             self._init.wait()
-            self._init = None
-
-    def restart(self, empty_disk: bool = False) -> None:
-        """Give the node power again, with the disk it had or (a replaced machine) an empty one."""
-        self.kill()
-        if empty_disk:
-            _remove(self.disk)
-        self._boot()
-        self.link(up=True)
-
-    def link(self, up: bool) -> None:
-        """Plug the node's cable in, or pull it out."""
-        _ip("-n", self._nodes.bridge, "link", "set", self._port, "up" if up else "down")
 
     def _boot(self) -> None:
         (self.disk / "tmp" / "home").mkdir(parents=True, exist_ok=True)
         (self.disk / "tmp").chmod(0o1777)
         (self.disk / "hosts").write_text(self._nodes.hosts, encoding="utf-8")
         ready = self.disk / "tmp" / ".ready"
-        ready.unlink(missing_ok=True)
         isolated = ["--mount", "--pid", "--uts", "--ipc", "--mount-proc", "--fork", "--kill-child=KILL"]
         self._init = subprocess.Popen(
             [*MORTAL, "nsenter", f"--net=/run/netns/{self._space}", "unshare", *isolated, "bash", "-c", INIT],
@@ -200,7 +163,6 @@ class Node:
                 "DISK": str(self.disk),
                 "PROJECT": str(PROJECT),
                 "VISIBLE": f"{PROJECT} {sys.prefix} {sys.base_prefix}",
-                "HIDDEN": " ".join(map(str, self._nodes.hidden)),
                 "COMMON": str(self._nodes.shared or ""),
             },
             stdin=subprocess.DEVNULL,
@@ -239,8 +201,6 @@ class Nodes:
         num: int,
         env: Mapping[str, str] | None = None,
         shared: Path | None = None,
-        hidden: Sequence[Path] = (),
-        keep: bool = False,
     ) -> None:
         """Describe the machines; they start with the `with` block.
 
@@ -252,13 +212,8 @@ class Nodes:
             variables for every process on every node
         shared
             a folder that all nodes see, at `SHARED`; without it nothing is shared that can be written to
-        hidden
-            folders of this machine that no node sees (they are empty there), such as a folder of data
-        keep
-            leave the disks for a look afterwards
         """
-        self.num, self.env, self.shared, self.keep = num, dict(env or {}), shared, keep
-        self.hidden = tuple(hidden)
+        self.num, self.env, self.shared = num, dict(env or {}), shared
         self.hosts = "127.0.0.1 localhost\n" + "".join(f"10.77.0.{i} rn{i}\n" for i in range(1, num + 1))
         self.all: list[Node] = []
 
@@ -283,8 +238,7 @@ class Nodes:
             node.kill()
         self.all.clear()
         _sweep(self.prefix)
-        if not self.keep:
-            _remove(self.home)
+        _remove(self.home)
         self._lock.close()
 
     def __getitem__(self, index: int) -> Node:
@@ -292,14 +246,6 @@ class Nodes:
 
     def __len__(self) -> int:
         return len(self.all)
-
-
-def send(process: subprocess.Popen, number: signal.Signals) -> None:
-    """Send a signal to a command that a node started; what has entered the node for it ends or goes on with it."""
-    with suppress(ProcessLookupError):
-        os.kill(int(_children(process.pid)[0]), number)
-        if number == signal.SIGCONT:
-            os.kill(process.pid, number)  # it had stopped with its command
 
 
 def _children(pid: int) -> list[str]:

@@ -267,17 +267,6 @@ def uniformity(x: Tensor, *, t: float = 2.0) -> Tensor:
     return torch.log(total / count)
 
 
-def pair_cosines(projections: Tensor, augmented: Tensor) -> tuple[float, float]:
-    """Figure 3: mean cosine of sentence i with its own augmentation, and with every other sentence's."""
-    positive = random = 0.0
-    for i in range(len(projections)):
-        for j in range(len(augmented)):
-            value = float(cosine(projections[i], augmented[j]))
-            positive, random = (positive + value, random) if i == j else (positive, random + value)
-    num = len(projections)
-    return positive / num, random / (num * (num - 1))
-
-
 def corrupted(ids: Tensor, chosen: Tensor, kinds: Tensor, random_ids: Tensor, mask_id: int) -> Tensor:
     """Masked-LM input: where `chosen`, kind 0 writes [MASK], kind 1 the drawn id, kind 2 leaves the token."""
     new = ids.clone()

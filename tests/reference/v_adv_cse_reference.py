@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from .contrastive_reference import contrastive, cosine
-from .geometry_reference import length, norm, project, sign, unit
+from .geometry_reference import length, norm, project, unit
 
 # encode(points [b l d], view) -> z after the head [b d]; `view` is one of "z", "z_pos" (with dropout) and "clean",
 # "inner" (the ascent's passes), "perturbed" (the final one), which have no dropout. A batch-norm head computes its
@@ -186,18 +186,6 @@ def step(encode: Encode, embeddings: Tensor, *, real: Tensor, r0: Tensor, **opti
         perturbed=perturbed,
         r=r,
     )
-
-
-def linear_optimum(gradient: list[float], radius: float, p: str) -> tuple[list[float], float]:
-    """Appendix A: argmax and max of <g, r> over ||r||_P <= eps: eps g/||g||_2 (l2), eps sign(g) (linf).
-
-    Eq 3 lacks the epsilon that the appendix has; the appendix holds. The maximum is eps times the dual norm.
-    """
-    if p == "l2":
-        return [radius * value for value in unit(gradient, "l2")], radius * norm(gradient, "l2")
-    if p == "linf":
-        return [radius * sign(value) for value in gradient], radius * norm(gradient, "l1")
-    raise ValueError(p)
 
 
 def gradient_share(result: Step, parameters: Iterable[Tensor], lambda_: float) -> float:
