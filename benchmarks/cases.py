@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.plain import PlainSettings
+from rse_study.methods import METHODS
 
 NUM_STEPS = (0, 1, 5, 12)
 
@@ -36,6 +37,6 @@ def robust_sent_embed(num_steps: int, *, detects: bool) -> Case:
 CASES: dict[str, Case] = {
     **{f"N={n}": robust_sent_embed(n, detects=False) for n in NUM_STEPS},
     **{f"N={n}+rtd": robust_sent_embed(n, detects=True) for n in NUM_STEPS},
-    **{name: Case({"name": name}) for name in ("l2p_csr", "v_adv_cse", "consert", "dcl")},
+    **{name: Case({"name": name}) for name in METHODS if name != "robust_sent_embed"},
 }
 """every case by its name; N=0 is SimCSE"""

@@ -30,4 +30,4 @@ TERMS: dict[str, Checks] = {
     "align": share_checks("align", "the alignment of both views"),
     "masked_lm": share_checks("masked_lm", "the masked LM"),
 }  # fmt: skip
-"""Every term that `methods.metrics.term_shares` is given has an entry."""
+"""Terms of the methods of the papers; a method adds `share_checks` of a term of its own to its `checks`."""
