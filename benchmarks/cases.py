@@ -24,10 +24,8 @@ class Case:
 
 def robust_sent_embed(num_steps: int, *, detects: bool) -> Case:
     """Return RobustSentEmbed with N inner steps, and perhaps replaced-token detection."""
-    lambda1, lambda2 = (
-        (PlainSettings.lambda1 if num_steps else 0.0),
-        (PlainSettings.lambda2 if detects else 0.0),
-    )
+    lambda1 = PlainSettings.lambda1 if num_steps else 0.0
+    lambda2 = PlainSettings.lambda2 if detects else 0.0
     inner = {"num_steps": num_steps}
     method = {"blend": {"pgd": inner, "fgsm": inner}, "lambda1": lambda1, "lambda2": lambda2}
     plain = PlainSettings(num_steps=num_steps, lambda1=lambda1, lambda2=lambda2)
