@@ -89,36 +89,25 @@ def masks(phi):
 
 SYNONYMS = make_synonyms()
 NONE_KNOWN = dataclasses.replace(SYNONYMS, offsets=torch.zeros_like(SYNONYMS.offsets))
-SEEDS = {"masks/tokens": (2, 2), "masks/features": (2, 2), "rtd/detected": (1, 3)}
+SEEDS = {"masks/tokens": (2, 2), "rtd/detected": (1, 3)}
 SETTINGS = {
     "inner/rise": (settings(alpha=1e-9, beta=1e-9, gamma=1e-9), settings(alpha=0.05, beta=0.05, radius=0.5)),
     "delta/moved": (settings(alpha=1e-4), settings(alpha=1e-2)),
-    "delta/moved_fgsm": (settings(beta=1e-4), settings(beta=1e-2)),
     "delta/on_bound_pgd": (settings(alpha=1.0, radius=1e-4), settings(alpha=1e-3, radius=1.0)),
-    "delta/on_bound_fgsm": (settings(beta=1.0, radius=1e-4), settings(beta=1e-3, radius=1.0)),
     "eta/growth": (settings(eta_radius=1e-3), settings()),
     "eta/starved": (
         settings(K=10, T=10, gamma=1e-5, eta_radius=5.0, lambda2=0),
         settings(token_level={"scaling": "after"}),
     ),
     "masks/tokens": (masks(0.01), masks(0.3)),
-    "masks/features": (masks(0.01), masks(0.3)),
     "r/moved": (VAdvCSE(weight=0.3, r={"step_size": 1e-6}), VAdvCSE(weight=0.3)),
     "rtd/replaced": (settings(), settings()),
     "rtd/detected": (settings(), settings()),
     "twin/replaced": (DCL(hidden=6, width=4, share=0.5), DCL(hidden=6, width=4, share=0.5)),
     "gradient_share/adversarial": (settings(lambda1=1e-7), settings(lambda1=1.0)),
     "loss_share/adversarial": (settings(lambda1=1e-7), settings(lambda1=1.0)),
-    "gradient_share/rtd": (settings(lambda2=1e-7), settings(lambda2=1.0)),
-    "loss_share/rtd": (settings(lambda2=1e-7), settings(lambda2=1.0)),
-    "gradient_share/virtual": (VAdvCSE(weight=1e-9), VAdvCSE(weight=10.0, temperature=0.5)),
-    "loss_share/virtual": (VAdvCSE(weight=1e-9), VAdvCSE(weight=10.0, temperature=0.5)),
     "gradient_share/contrastive": (settings(lambda2=1e9), settings()),
     "loss_share/contrastive": (settings(lambda2=1e9), settings()),
-    "gradient_share/masked_lm": (DCL(hidden=6, width=4, masked_lm=1e-8), DCL(hidden=6, width=4)),
-    "loss_share/masked_lm": (DCL(hidden=6, width=4, masked_lm=1e-8), DCL(hidden=6, width=4)),
-    "gradient_share/align": (DCL(hidden=6, width=4, masked_lm=1e9), DCL(hidden=6, width=4)),
-    "loss_share/align": (DCL(hidden=6, width=4, masked_lm=1e9), DCL(hidden=6, width=4)),
 }
 JUDGED = {check.metric: check for cls in METHODS.values() for check in cls.checks if check.limit is not None}
 
