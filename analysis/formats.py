@@ -5,13 +5,13 @@ from typing import Any
 import pandas as pd
 
 from analysis.phrases import show_brief
+from rse_study.results.records import DISTANCES
 from rse_study.results.study_record import AxisRecord
 
 MINUS, PLUS_MINUS = "\N{MINUS SIGN}", "\N{PLUS-MINUS SIGN}"
 NOT_THERE = "\N{EN DASH}"  # for an axis that a trial does not have
 STAR = "\N{ASTERISK OPERATOR}"  # no name of ours contains it
 DEGENERATE, UNDEFINED = "\N{DAGGER}", "undefined"  # mark and text for a collapsed model's score
-FINE = ("alignment", "uniformity", "drift")  # distances on the unit sphere; the papers print three decimals
 
 
 def show_number(value: float, decimals: int = 2) -> str:
@@ -27,7 +27,7 @@ def show_with_interval(value: float, low: float, high: float) -> str:
 
 def decimals_of(metric: str, usual: int = 2, fine: int = 3) -> int:
     """Return how many decimals tell two values of a metric apart."""
-    return fine if metric.endswith(FINE) else usual
+    return fine if metric.endswith(DISTANCES) else usual
 
 
 def show_measured(value: float, decimals: int, is_degenerate: bool) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.plain import PlainSettings
+from rse_study.methods import METHODS
 
 NUM_STEPS = (0, 1, 5, 12)
 
@@ -23,10 +24,8 @@ class Case:
 
 def robust_sent_embed(num_steps: int, *, detects: bool) -> Case:
     """Return RobustSentEmbed with N inner steps, and perhaps replaced-token detection."""
-    lambda1, lambda2 = (
-        (PlainSettings.lambda1 if num_steps else 0.0),
-        (PlainSettings.lambda2 if detects else 0.0),
-    )
+    lambda1 = PlainSettings.lambda1 if num_steps else 0.0
+    lambda2 = PlainSettings.lambda2 if detects else 0.0
     inner = {"num_steps": num_steps}
     method = {"blend": {"pgd": inner, "fgsm": inner}, "lambda1": lambda1, "lambda2": lambda2}
     plain = PlainSettings(num_steps=num_steps, lambda1=lambda1, lambda2=lambda2)
@@ -36,6 +35,6 @@ def robust_sent_embed(num_steps: int, *, detects: bool) -> Case:
 CASES: dict[str, Case] = {
     **{f"N={n}": robust_sent_embed(n, detects=False) for n in NUM_STEPS},
     **{f"N={n}+rtd": robust_sent_embed(n, detects=True) for n in NUM_STEPS},
-    **{name: Case({"name": name}) for name in ("l2p_csr", "v_adv_cse", "consert", "dcl")},
+    **{name: Case({"name": name}) for name in METHODS if name != "robust_sent_embed"},
 }
 """every case by its name; N=0 is SimCSE"""

@@ -7,7 +7,7 @@ import torch
 from rse_study.data.batches import Batches
 from rse_study.data.masking import rtd_mask
 from rse_study.data.tokenised import TokenisedCorpus
-from rse_study.models.embedder import evaluation_mode
+from rse_study.models.modes import in_mode
 from rse_study.models.rtd import masked_logits
 from rse_study.spec import Spec
 from rse_study.streams import Streams
@@ -28,7 +28,7 @@ def masked_accuracy(model: Any, held_out: TokenisedCorpus, training: TokenisedCo
     batches = Batches(held_out, min(64, len(held_out)), Streams(0))
     commonest = _commonest(training)
     num_right = num_unigram = num_tokens = 0
-    with evaluation_mode(model):
+    with in_mode(model, training=False):
         for step in range(batches.num_batches):
             batch = batches.batch(step)
             masked = rtd_mask(batch, Streams(0), step)

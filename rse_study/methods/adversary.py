@@ -124,15 +124,9 @@ class InnerObjective:
         """
         seen = run.dropout(anchor.step, "inner/pos", anchor.ids.device)
         with torch.no_grad(), seen, run.autocast():
-            pooled = networks.encoder(
-                anchor.embeddings, anchor.mask, anchor.ids, places=anchor.batch.real_places
-            )
-            z_pos, moments = networks.head(pooled)
-        z_pos = z_pos.to(anchor.embeddings.dtype)
-        rows = run.collectives.gather(batch.rows)
-        own = batch.rows[:, None] == rows[None, :]
+            z_pos, moments = networks.project(anchor.embeddings, anchor.batch)
         others = run.collectives.gather(z_pos)
-        return cls(networks, anchor, run, temperature, dropout, z_pos, moments, others, own)
+        return cls(networks, anchor, run, temperature, dropout, z_pos, moments, others, run.own(batch))
 
     def __call__(self, change: Change) -> Float[Tensor, ""]:
         self.num_passes += 1
@@ -141,9 +135,5 @@ class InnerObjective:
         anchor = self.anchor
         points = anchor.embeddings + change.addition
         with self.run.dropout(anchor.step, name, points.device), self.run.autocast():
-            pooled = self.networks.encoder(
-                points, anchor.mask, anchor.ids, change.weights(), places=anchor.batch.real_places
-            )
-            z, _ = self.networks.head(pooled, self.moments)
-        z = z.to(points.dtype)
+            z, _ = self.networks.project(points, anchor.batch, self.moments, change.weights())
         return info_nce(z, self.z_pos[None], self.others, self.own, self.temperature).sum()

@@ -1,7 +1,6 @@
-"""Base classes of methods: one that adds nothing, and one with a contrastive loss."""
+"""The base class of methods with one contrastive loss."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import PositiveFloat
 
@@ -9,72 +8,15 @@ from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
 from rse_study.losses.terms import TERMS
-from rse_study.methods.method import Networks, RunContext
+from rse_study.methods.method import Method, Networks, RunContext
 from rse_study.models import SentenceEncoder, build_head
 from rse_study.models.kinds import HeadKind
-from rse_study.results.manipulation import Checks
-from rse_study.spec import Spec, field
+from rse_study.spec import field
 from rse_study.streams import Streams
 from rse_study.tensors import Float, Tensor
 
 
-@dataclass(frozen=True)
-class MethodSource:
-    """The source of a method, as docs/methods.md prints it."""
-
-    paper: str
-    equations: str
-    decisions: tuple[str, ...] = ()
-    """records in docs/decisions, without .md, on where we depart from it"""
-
-
-class MethodBase(Spec):
-    """A method that generates nothing, weakens nothing and carries no state."""
-
-    source: ClassVar[MethodSource]
-    checks: ClassVar[Checks] = ()
-
-    @property
-    def generator(self) -> str:
-        return ""
-
-    @property
-    def generator_settings(self) -> dict[str, Any]:
-        return {}
-
-    @property
-    def num_sites(self) -> int:
-        return 0
-
-    @property
-    def needs_synonyms(self) -> bool:
-        return False
-
-    @property
-    def needs_mask(self) -> bool:
-        return False
-
-    @property
-    def unrecordable(self) -> str:
-        return "it does not say whether its step is a function of tensors, with draws by Batch.drawn alone"
-
-    def foreseen(self, batch_size: int) -> dict[str, float]:
-        """Return the most that its checks can be, by metric, L_con being at chance."""
-        return {}
-
-    def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]:
-        return {}
-
-    def renew(
-        self, state: dict[str, Tensor], networks: Networks, streams: Streams, epoch: int
-    ) -> dict[str, Tensor]:
-        return state
-
-    def after(self, networks: Networks) -> None:
-        """Do nothing: only the optimiser moves weights."""
-
-
-class ContrastiveMethod(MethodBase):
+class ContrastiveMethod(Method):
     """A method with a training-only head and a temperature; subclasses define a step."""
 
     checks: ClassVar = TERMS["contrastive"]
@@ -91,5 +33,4 @@ class ContrastiveMethod(MethodBase):
         self, z: Float[Tensor, "b d"], z_pos: Float[Tensor, "b d"], batch: Batch, run: RunContext
     ) -> Float[Tensor, " b"]:
         """Return L_con of this worker's anchors against the global batch's second views."""
-        own = batch.rows[:, None] == run.collectives.gather(batch.rows)[None, :]
-        return info_nce(z, z_pos[None], run.collectives.gather(z_pos), own, self.temperature)
+        return info_nce(z, z_pos[None], run.collectives.gather(z_pos), run.own(batch), self.temperature)

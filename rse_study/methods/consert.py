@@ -7,10 +7,10 @@ from pydantic import Field, PositiveFloat, model_validator
 
 from rse_study.data.batches import Batch
 from rse_study.losses.terms import TERMS
-from rse_study.methods.base import ContrastiveMethod, MethodSource
+from rse_study.methods.base import ContrastiveMethod
 from rse_study.methods.cost import StepCost
-from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
-from rse_study.methods.metrics import inner_losses, movement, term_shares
+from rse_study.methods.method import Mean, MethodSource, Networks, RunContext, StepOutcome
+from rse_study.methods.metrics import inner_losses, movement, reported
 from rse_study.models.kinds import HeadKind
 from rse_study.models.modes import in_mode
 from rse_study.perturbations.ascent import INNER_RISE, Anchor, Change, ascend, frozen
@@ -79,20 +79,14 @@ class TwoViews(ContrastiveMethod):
             self._view(embeddings, anchor, kind, delta, run, number)
             for number, kind in enumerate((self.first, self.second))
         ]
-        twice, device = batch.repeated(2), batch.ids.device
-        with in_mode(networks, training=self.dropout), run.dropout(step, "outer", device), run.autocast():
-            pooled = networks.encoder(torch.cat(views), twice.mask, twice.ids, places=twice.real_places)
-            projected = [networks.head(view) for view in pooled.chunk(2)]
-        networks.head.update(projected[0][1])
-        first, second = (z.to(embeddings.dtype) for z, _ in projected)
+        dropout = run.dropout(step, "outer", batch.ids.device)
+        with in_mode(networks, training=self.dropout), dropout, run.autocast():
+            first, second, moments = networks.project_views(torch.cat(views), batch.repeated(2))
+        networks.head.update(moments)
         losses = self.contrastive(first, second, batch, run)
         loss = losses.sum() / batch.num_rows
-        reported = {
-            "loss/contrastive": Mean.over(losses),
-            "loss": Mean(loss.detach(), 1 / run.collectives.size),
-        }
-        reported |= term_shares({"contrastive": (1 / batch.num_rows, losses)}, networks, run)
-        return StepOutcome(loss, metrics | reported)
+        metrics["loss/contrastive"] = Mean.over(losses)
+        return reported(loss, metrics, {"contrastive": (1 / batch.num_rows, losses)}, networks, run)
 
     def _view(
         self,
@@ -114,20 +108,15 @@ class TwoViews(ContrastiveMethod):
         self, networks: Networks, anchor: Anchor, batch: Batch, run: RunContext
     ) -> tuple[Float[Tensor, "b l d"], dict[str, Mean]]:
         """Find the delta that raises the loss between X + delta and X, without dropout."""
-
-        def encode(points: Float[Tensor, "b l d"]) -> Float[Tensor, "b d"]:
-            return networks.encoder(points, batch.mask, batch.ids, places=batch.real_places)
-
         with frozen(networks):
             with torch.no_grad(), run.autocast():
-                clean, moments = networks.head(encode(anchor.embeddings))
-            clean = clean.to(anchor.embeddings.dtype)
+                clean, moments = networks.project(anchor.embeddings, batch)
 
             def objective(change: Change) -> Float[Tensor, ""]:
                 assert change.addition is not None
                 with run.autocast():
-                    z, _ = networks.head(encode(anchor.embeddings + change.addition), moments)
-                return self.contrastive(z.to(clean.dtype), clean, batch, run).sum()
+                    z, _ = networks.project(anchor.embeddings + change.addition, batch, moments)
+                return self.contrastive(z, clean, batch, run).sum()
 
             start = [self.noise.init(anchor, run.streams)]
             ascent = ascend(objective, [self.noise], start, looks_at_end=run.is_reported)

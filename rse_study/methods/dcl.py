@@ -11,10 +11,9 @@ from rse_study.data.batches import Batch
 from rse_study.data.masking import mask_tokens
 from rse_study.data.synonyms import with_synonyms
 from rse_study.losses.terms import TERMS
-from rse_study.methods.base import MethodBase, MethodSource
 from rse_study.methods.cost import StepCost
-from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
-from rse_study.methods.metrics import term_shares
+from rse_study.methods.method import Mean, Method, MethodSource, Networks, RunContext, StepOutcome
+from rse_study.methods.metrics import reported
 from rse_study.models import DCLNetworks, MaskedLMHead, Projection, SentenceEncoder, by_chunks
 from rse_study.models.kinds import NormKind
 from rse_study.results.manipulation import LIMITS, ManipulationCheck
@@ -35,7 +34,7 @@ class _Projected:
     projected: tuple[Tensor, Tensor]
 
 
-class DCL(MethodBase):
+class DCL(Method):
     """L = align(p(x), t(x_aug)) + align(p(x_aug), t(x)) + weight * L_MLM.
 
     DCL eqs 7-9, align = 2 - 2 cos. x_aug: x with a share of its words replaced by WordNet synonyms. p: encoder,
@@ -46,8 +45,7 @@ class DCL(MethodBase):
     semantics: ClassVar[int] = 1
     checks: ClassVar = (
         ManipulationCheck(
-            "twin/replaced", "x_aug", "in which {} of the tokens are not those of x",
-            *LIMITS["twin/replaced"], "two views by dropout alone",
+            "twin/replaced", "x_aug", *LIMITS["twin/replaced"], "two views by dropout alone"
         ),
         *TERMS["align"],
         *TERMS["masked_lm"],
@@ -115,10 +113,9 @@ class DCL(MethodBase):
             terms["masked_lm"] = (self.masked_lm, found)
             metrics["loss/masked_lm"] = Mean(found.detach(), 1 / run.collectives.size)
             metrics["masked_lm/tokens"] = Mean(count, 1 / run.collectives.size)
-        metrics["loss"] = Mean(loss.detach(), 1 / run.collectives.size)
         if run.is_reported:
             metrics["twin/replaced"] = Mean.among(twin != batch.ids, batch.perturbable)
-        return StepOutcome(loss, metrics | term_shares(terms, networks, run))
+        return reported(loss, metrics, terms, networks, run)
 
     def after(self, networks: Networks) -> None:
         """Move the norms' statistics, then the target, after the optimiser's step."""
@@ -136,11 +133,9 @@ class DCL(MethodBase):
             words = networks.encoder.word_embeddings(ids)
             pooled = networks.encoder(words, twice.mask, ids, places=twice.real_places)
             x, x_aug = pooled.chunk(2)
-            projected = networks.head(x, records=True), networks.head(x_aug)
-            predicted = networks.predictor(projected[0], records=True), networks.predictor(projected[1])
-        return _Projected(
-            _full(predicted[0]), _full(predicted[1]), (_full(projected[0]), _full(projected[1]))
-        )
+            first, second = networks.head(x, records=True), networks.head(x_aug)
+            x, x_aug = networks.predictor(first, records=True), networks.predictor(second)
+        return _Projected(_full(x), _full(x_aug), (_full(first), _full(second)))
 
     def _target(
         self, networks: DCLNetworks, batch: Batch, twin: Int[Tensor, "b l"], run: RunContext, step: int
@@ -204,7 +199,7 @@ def _cosines(
     """Return Figure 3's mean cosines: with a sentence's own twin, and with others'."""
     twins = run.collectives.gather(x_aug.detach())
     cosines = F.normalize(x.detach(), dim=-1) @ F.normalize(twins, dim=-1).T
-    own = batch.rows[:, None] == run.collectives.gather(batch.rows)[None, :]
+    own = run.own(batch)
     return {"cosine/positive": Mean.among(cosines, own), "cosine/random": Mean.among(cosines, ~own)}
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from pydantic.fields import FieldInfo
 
 from rse_study.methods import METHODS
-from rse_study.methods.base import MethodBase
 from rse_study.methods.presets import PRESETS
 from rse_study.perturbations import PERTURBATIONS
 from rse_study.spec import Spec, joint_symbols, meanings, show_setting
@@ -33,12 +32,11 @@ def page() -> str:
 
 def _method(name: str) -> Iterator[str]:
     made = METHODS[name]()
-    assert isinstance(made, MethodBase)
     source = made.source
     links = ", ".join(f"[{record[:4]}](decisions/{record}.md)" for record in source.decisions) or "none"
     yield f"## {name}"
     yield inspect.cleandoc(type(made).__doc__ or "")
-    cost = METHODS[name]().cost
+    cost = made.cost
     yield (
         f"Paper: {source.paper}, equations {source.equations}. Departures: {links}. At its defaults a step computes\n"
         f"{cost.gradient_passes} gradients and {cost.work:g} P*T operations (P parameters without embeddings, "

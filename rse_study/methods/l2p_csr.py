@@ -10,10 +10,10 @@ from pydantic import Field
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.losses.terms import TERMS
-from rse_study.methods.base import ContrastiveMethod, MethodSource
+from rse_study.methods.base import ContrastiveMethod
 from rse_study.methods.cost import StepCost
-from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
-from rse_study.methods.metrics import inner_losses, movement, term_shares, weakened
+from rse_study.methods.method import Mean, MethodSource, Networks, RunContext, StepOutcome
+from rse_study.methods.metrics import inner_losses, movement, reported, weakened
 from rse_study.perturbations.ascent import (
     INNER_RISE,
     Anchor,
@@ -79,15 +79,12 @@ class L2PCSR(ContrastiveMethod):
         loss = losses.sum() / batch.num_rows
         metrics = {
             "loss/contrastive": Mean.over(losses),
-            "loss": Mean(loss.detach(), 1 / run.collectives.size),
+            **inner_losses(ascent, len(batch.rows), math.log(batch.num_rows)),
+            **weakened(change, anchor.mask),
         }
-        metrics |= inner_losses(ascent, len(batch.rows), math.log(batch.num_rows)) | weakened(
-            change, anchor.mask
-        )
         if run.is_reported and self.perturbs == "embeddings":
             metrics |= movement(ascent.states[0], "r/moved")
-        metrics |= term_shares({"contrastive": (1 / batch.num_rows, losses)}, networks, run)
-        return StepOutcome(loss, metrics)
+        return reported(loss, metrics, {"contrastive": (1 / batch.num_rows, losses)}, networks, run)
 
     def token_masks(self, networks: Networks, batch: Batch, run: RunContext) -> Float[Tensor, "k n l"]:
         """Return token masks after the ascent by site, the second view's rows last."""
@@ -149,14 +146,9 @@ class _Twice:
     def losses(self, embeddings: Float[Tensor, "n l d"], change: Change) -> tuple[Float[Tensor, " b"], Any]:
         """Return each anchor's loss, with gradient to both views, and z1's moments."""
         points = embeddings if change.addition is None else embeddings + change.addition
-        rows = self.rows
-        with self.run.dropout(self.step, VIEWS, rows.ids.device), self.run.autocast():
-            pooled = self.networks.encoder(
-                points, rows.mask, rows.ids, change.weights(), places=rows.real_places
-            )
-            projected = [self.networks.head(view) for view in pooled.chunk(2)]
-        first, second = (z.to(points.dtype) for z, _ in projected)
-        return self.method.contrastive(first, second, self.batch, self.run), projected[0][1]
+        with self.run.dropout(self.step, VIEWS, points.device), self.run.autocast():
+            first, second, moments = self.networks.project_views(points, self.rows, change.weights())
+        return self.method.contrastive(first, second, self.batch, self.run), moments
 
 
 def _constant(change: Change) -> Change:

@@ -1,9 +1,9 @@
-"""The interface of training methods."""
+"""The base class of training methods, and what they are given and return."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
@@ -11,6 +11,7 @@ from rse_study.data.synonyms import Synonyms
 from rse_study.methods.cost import StepCost
 from rse_study.models import Generator, GeneratorOutputs, Networks, SentenceEncoder
 from rse_study.results.manipulation import Checks
+from rse_study.spec import Spec
 from rse_study.streams import Streams
 from rse_study.tensors import Bool, Float, Tensor, torch
 
@@ -36,6 +37,10 @@ class RunContext:
         if not self.seeds_passes:
             return nullcontext()
         return self.streams.dropout(step, pass_name, self.collectives.rank, device)
+
+    def own(self, batch: Batch) -> Bool[Tensor, "b g"]:
+        """Mark the column of the global batch that is a row's own sentence."""
+        return batch.rows[:, None] == self.collectives.gather(batch.rows)[None, :]
 
 
 @dataclass(frozen=True)
@@ -63,60 +68,78 @@ class StepOutcome:
     metrics: dict[str, Mean] = field(default_factory=dict)
 
 
-@runtime_checkable
-class Method(Protocol):
-    """A training method: the configured object itself; state goes in and comes out."""
+@dataclass(frozen=True)
+class MethodSource:
+    """The source of a method, as docs/methods.md prints it."""
 
-    checks: ClassVar[Checks]
+    paper: str
+    equations: str
+    decisions: tuple[str, ...] = ()
+    """records in docs/decisions, without .md, on where we depart from it"""
+
+
+class Method(Spec):
+    """A training method: the configured object itself; state goes in and comes out.
+
+    Unless a method says otherwise it generates nothing, weakens nothing and carries no state.
+    """
+
+    source: ClassVar[MethodSource]
+    checks: ClassVar[Checks] = ()
     """the manipulation checks of all its parts; a cell's history has those of the parts that are on"""
-
-    @property
-    def name(self) -> str: ...
+    if TYPE_CHECKING:
+        name: str = ""
 
     @property
     def generator(self) -> str:
         """Name of the masked LM it needs; empty if it needs none."""
-        ...
+        return ""
 
     @property
     def generator_settings(self) -> dict[str, Any]:
         """Settings that decide the generator's outputs, besides batch, generator and seed."""
-        ...
+        return {}
 
     @property
     def num_sites(self) -> int:
         """Number of encoder outputs that it weakens, the embedding block's first."""
-        ...
+        return 0
 
     @property
-    def needs_synonyms(self) -> bool: ...
+    def needs_synonyms(self) -> bool:
+        return False
 
     @property
     def needs_mask(self) -> bool:
         """Whether the encoder's tokenizer must have [MASK]; a generator has its own."""
-        ...
+        return False
 
     @property
     def unrecordable(self) -> str:
         """Say why its step cannot be recorded (`graphed: true`); empty if it can."""
-        ...
+        return "it does not say whether its step is a function of tensors, with draws by Batch.drawn alone"
 
     @property
-    def cost(self) -> StepCost: ...
+    def cost(self) -> StepCost:
+        raise NotImplementedError
+
+    def foreseen(self, batch_size: int) -> dict[str, float]:
+        """Return the most that its checks can be, by metric, L_con being at chance."""
+        return {}
 
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
         """Build everything that is trained; new weights come from the stream `init`."""
-        ...
+        raise NotImplementedError
 
     def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]:
         """Return the initial tensors that go on from batch to batch."""
-        ...
+        return {}
 
     def renew(
         self, state: dict[str, Tensor], networks: Networks, streams: Streams, epoch: int
     ) -> dict[str, Tensor]:
         """Return the state at the start of a later epoch, counted from 0."""
-        ...
+        return state
 
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
@@ -125,6 +148,7 @@ class Method(Protocol):
 
         `step` is counted from 0. A method may change `state` in place.
         """
-        ...
+        raise NotImplementedError
 
-    def after(self, networks: Networks) -> None: ...
+    def after(self, networks: Networks) -> None:
+        """Do nothing: only the optimiser moves weights."""

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from rse_study.collectives import Collectives
-from rse_study.losses.terms import TERMS
-from rse_study.methods.method import Mean, Networks, RunContext
+from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.perturbations.ascent import Ascent, Change
 from rse_study.perturbations.sentence_level import DeltaState
 from rse_study.tensors import Bool, Float, Tensor, nn, torch
@@ -47,7 +46,6 @@ def term_shares(terms: Terms, networks: Networks, run: RunContext) -> dict[str, 
     Gradients are those of the encoder's last layer, the last that all terms share (GradNorm, Chen et al. 2018): a
     backward pass through it alone.
     """
-    assert terms.keys() <= TERMS.keys(), f"give {terms.keys() - TERMS.keys()} an entry in losses.terms"
     if not run.is_reported:
         return {}
     losses = {name: weight * values.detach().sum() for name, (weight, values) in terms.items()}
@@ -63,6 +61,14 @@ def term_shares(terms: Terms, networks: Networks, run: RunContext) -> dict[str, 
     return shares | {
         f"gradient_share/{name}": Mean(norm, sum(norms.values())) for name, norm in norms.items()
     }
+
+
+def reported(
+    loss: Tensor, metrics: dict[str, Mean], terms: Terms, networks: Networks, run: RunContext
+) -> StepOutcome:
+    """Return a step's outcome: its metrics, the loss and the shares of its terms."""
+    metrics = metrics | {"loss": Mean(loss.detach(), 1 / run.collectives.size)}
+    return StepOutcome(loss, metrics | term_shares(terms, networks, run))
 
 
 def gradient_ratio(term: Tensor, reference: Tensor, networks: Networks, collectives: Collectives) -> Mean:

@@ -9,10 +9,9 @@ from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
 from rse_study.losses.terms import TERMS
 from rse_study.methods.adversary import Adversary, InnerAscent
-from rse_study.methods.base import MethodBase, MethodSource
 from rse_study.methods.cost import StepCost
-from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
-from rse_study.methods.metrics import Terms, term_shares
+from rse_study.methods.method import Mean, Method, MethodSource, Networks, RunContext, StepOutcome
+from rse_study.methods.metrics import Terms, reported
 from rse_study.methods.replaced_tokens import ReplacedTokenDetection
 from rse_study.methods.views import Views, encode_views
 from rse_study.models import Discriminator, SentenceEncoder, build_head
@@ -28,7 +27,7 @@ from rse_study.tensors import Bool, Float, Tensor, torch
 SHARED_MASKS = "passes that share their dropout masks, and a recorded step draws new ones each time"
 
 
-class RobustSentEmbed(MethodBase):
+class RobustSentEmbed(Method):
     """L = L_con(z, {z_pos, z_adv}) + lambda1 L_con(z_adv, {z_pos}) + lambda2 L_RTD.
 
     Eq 10. z_adv = f(X + delta_final). N = 0 steps mean *no adversarial view*: with lambda1 = lambda2 = phi = 0 that
@@ -188,9 +187,8 @@ class RobustSentEmbed(MethodBase):
                 "loss/rtd": Mean(detected.loss.detach(), 1 / run.collectives.size),
                 **detected.metrics,
             }
-        metrics["loss"] = Mean(loss.detach(), 1 / run.collectives.size)
-        metrics |= term_shares(terms, networks, run)
-        return StepOutcome(loss, metrics | ({} if inner is None else inner.metrics))
+        metrics |= {} if inner is None else inner.metrics
+        return reported(loss, metrics, terms, networks, run)
 
     def _perturb(
         self,
@@ -217,8 +215,7 @@ class RobustSentEmbed(MethodBase):
 
     def _contrastive(self, views: Views, batch: Batch, run: RunContext) -> tuple[Tensor, Terms]:
         """Return this worker's share of the first two terms of eq 10, and weight and losses of each."""
-        own = batch.rows[:, None] == run.collectives.gather(batch.rows)[None, :]
-        others = run.collectives.gather(views.z_pos)
+        own, others = run.own(batch), run.collectives.gather(views.z_pos)
         if views.z_adv is None:
             losses = info_nce(views.z, views.z_pos[None], others, own, self.temperature)
             return losses.sum() / batch.num_rows, {"contrastive": (1 / batch.num_rows, losses)}

@@ -9,15 +9,15 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt
 from rse_study.data.batches import Batch
 from rse_study.losses.divergence import LOG_2, DivergenceKind, divergence
 from rse_study.losses.terms import TERMS
-from rse_study.methods.base import ContrastiveMethod, MethodSource
+from rse_study.methods.base import ContrastiveMethod
 from rse_study.methods.cost import StepCost
-from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
-from rse_study.methods.metrics import gradient_ratio, inner_losses, movement, term_shares
+from rse_study.methods.method import Mean, MethodSource, Networks, RunContext, StepOutcome
+from rse_study.methods.metrics import gradient_ratio, inner_losses, movement, reported
 from rse_study.methods.views import encode_views
 from rse_study.models.kinds import HeadKind
 from rse_study.models.modes import in_mode
 from rse_study.perturbations.ascent import INNER_RISE, Anchor, Change, ascend, frozen
-from rse_study.perturbations.virtual_adversarial import VirtualAdversarial, moved
+from rse_study.perturbations.virtual_adversarial import VirtualAdversarial
 from rse_study.spec import field
 from rse_study.tensors import Float, Tensor, torch
 
@@ -73,14 +73,13 @@ class VAdvCSE(ContrastiveMethod):
         loss, metrics = losses.sum() / batch.num_rows, {"loss/contrastive": Mean.over(losses)}
         terms = {"contrastive": (1 / batch.num_rows, losses)}
         if self.weight > 0:
-            virtual, reported = self._virtual(networks, embeddings, batch, run, step)
+            virtual, found = self._virtual(networks, embeddings, batch, run, step)
             weighted = self.weight * virtual
             if self.ratio_every and (step + 1) % self.ratio_every == 0:
-                reported["virtual/gradient_ratio"] = gradient_ratio(weighted, loss, networks, run.collectives)
-            loss, metrics = loss + weighted, metrics | reported
+                found["virtual/gradient_ratio"] = gradient_ratio(weighted, loss, networks, run.collectives)
+            loss, metrics = loss + weighted, metrics | found
             terms["virtual"] = (self.weight, virtual)
-        metrics["loss"] = Mean(loss.detach(), 1 / run.collectives.size)
-        return StepOutcome(loss, metrics | term_shares(terms, networks, run))
+        return reported(loss, metrics, terms, networks, run)
 
     def _virtual(
         self, networks: Networks, embeddings: Float[Tensor, "b l d"], batch: Batch, run: RunContext, step: int
@@ -103,7 +102,7 @@ class VAdvCSE(ContrastiveMethod):
             "loss/virtual": Mean(
                 apart.detach().sum(), 1 / run.collectives.size
             ),  # a sum over the batch, as in F
-            "r/norm": Mean.over(moved(r)),
+            "r/norm": Mean.over(r.delta.flatten(1).norm(dim=1)),
             **inner_losses(ascent, len(batch.rows), LOG_2),
             **(movement(r, "r/moved") if run.is_reported else {}),
         }
@@ -123,23 +122,15 @@ class _Distance:
     def at(cls, method: VAdvCSE, networks: Networks, anchor: Anchor, run: RunContext) -> "_Distance":
         """Encode f(X) once, without gradient; its head moments serve every perturbed pass."""
         with torch.no_grad(), run.autocast():
-            pooled = networks.encoder(
-                anchor.embeddings, anchor.mask, anchor.ids, places=anchor.batch.real_places
-            )
-            z, moments = networks.head(pooled)
-        z = z.to(anchor.embeddings.dtype)
+            z, moments = networks.project(anchor.embeddings, anchor.batch)
         keys = run.collectives.gather(z).detach()
         return cls(method, networks, anchor, run, moments, keys, _log_output(method, z, keys))
 
     def __call__(self, embeddings: Float[Tensor, "b l d"], change: Change) -> Float[Tensor, " b"]:
         assert change.addition is not None
-        points, batch = embeddings + change.addition, self.anchor.batch
         with self.run.autocast():
-            pooled = self.networks.encoder(points, batch.mask, batch.ids, places=batch.real_places)
-            z, _ = self.networks.head(pooled, self.moments)
-        return divergence(
-            self.clean, _log_output(self.method, z.to(embeddings.dtype), self.keys), self.method.divergence
-        )
+            z, _ = self.networks.project(embeddings + change.addition, self.anchor.batch, self.moments)
+        return divergence(self.clean, _log_output(self.method, z, self.keys), self.method.divergence)
 
 
 def _log_output(method: VAdvCSE, z: Float[Tensor, "b d"], keys: Float[Tensor, "g d"]) -> Float[Tensor, "b n"]:

@@ -5,38 +5,26 @@ from typing import TYPE_CHECKING
 from rse_study.deferred import DeferredName
 
 if TYPE_CHECKING:
-    from rse_study.models.chunks import by_chunks
-    from rse_study.models.dcl_networks import DCLNetworks
-    from rse_study.models.encoder import SentenceEncoder
-    from rse_study.models.generator_outputs import GeneratorOutputs
-    from rse_study.models.heads import build_head
-    from rse_study.models.masked_lm_head import MaskedLMHead
-    from rse_study.models.networks import Networks
-    from rse_study.models.projection import Projection
-    from rse_study.models.rtd import Discriminator, Generator, TokenPlaces
+    from rse_study.models.chunks import by_chunks as by_chunks
+    from rse_study.models.dcl_networks import DCLNetworks as DCLNetworks
+    from rse_study.models.dcl_networks import MaskedLMHead as MaskedLMHead
+    from rse_study.models.dcl_networks import Projection as Projection
+    from rse_study.models.encoder import SentenceEncoder as SentenceEncoder
+    from rse_study.models.generator_outputs import GeneratorOutputs as GeneratorOutputs
+    from rse_study.models.heads import build_head as build_head
+    from rse_study.models.networks import Networks as Networks
+    from rse_study.models.rtd import Discriminator as Discriminator
+    from rse_study.models.rtd import Generator as Generator
+    from rse_study.models.rtd import TokenPlaces as TokenPlaces
 else:
     DCLNetworks = DeferredName("rse_study.models.dcl_networks", "DCLNetworks")
+    MaskedLMHead = DeferredName("rse_study.models.dcl_networks", "MaskedLMHead")
+    Projection = DeferredName("rse_study.models.dcl_networks", "Projection")
     SentenceEncoder = DeferredName("rse_study.models.encoder", "SentenceEncoder")
     build_head = DeferredName("rse_study.models.heads", "build_head")
-    MaskedLMHead = DeferredName("rse_study.models.masked_lm_head", "MaskedLMHead")
     Networks = DeferredName("rse_study.models.networks", "Networks")
-    Projection = DeferredName("rse_study.models.projection", "Projection")
     Discriminator = DeferredName("rse_study.models.rtd", "Discriminator")
     Generator = DeferredName("rse_study.models.rtd", "Generator")
     GeneratorOutputs = DeferredName("rse_study.models.generator_outputs", "GeneratorOutputs")
     TokenPlaces = DeferredName("rse_study.models.rtd", "TokenPlaces")
     by_chunks = DeferredName("rse_study.models.chunks", "by_chunks")
-
-__all__ = [
-    "DCLNetworks",
-    "Discriminator",
-    "Generator",
-    "GeneratorOutputs",
-    "MaskedLMHead",
-    "Networks",
-    "Projection",
-    "SentenceEncoder",
-    "TokenPlaces",
-    "build_head",
-    "by_chunks",
-]

@@ -64,9 +64,6 @@ class BatchNorm(nn.Module):
             y = y * self.gain + self.bias
         return y, used
 
-    def running(self) -> Moments:
-        return Moments(self.running_mean, self.running_variance, torch.zeros_like(self.running_mean[0]))
-
     @torch.no_grad()
     def update(self, moments: Moments) -> None:
         """Move the running moments towards these, with the unbiased variance as in torch."""

@@ -1,17 +1,17 @@
 """Sentence vectors for evaluation: list[str] -> array."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from rse_study.activity import ProgressCallback
 from rse_study.data.template import encode
 from rse_study.models.encoder import SentenceEncoder, first_position
+from rse_study.models.modes import in_mode
+from rse_study.models.text_inputs import padded_ids
 
 
 class Embedder:
@@ -28,12 +28,8 @@ class Embedder:
         batch_size: int = 64,
         on_progress: ProgressCallback = lambda done, total: None,
     ) -> None:
-        self.encoder, self.tokenizer, self.template, self.batch_size = (
-            encoder,
-            tokenizer,
-            template,
-            batch_size,
-        )
+        self.encoder, self.tokenizer, self.template = encoder, tokenizer, template
+        self.batch_size = batch_size
         self.max_length = max_length(encoder, tokenizer)
         self._on_progress = on_progress
 
@@ -53,7 +49,7 @@ class Embedder:
         rows = encode(distinct, self.tokenizer, self.max_length, self.template) if distinct else []
         order = sorted(range(len(rows)), key=lambda i: (len(rows[i]), i))
         vectors = np.zeros((len(rows), self.encoder.hidden_size), np.float32)
-        with evaluation_mode(self.encoder):
+        with in_mode(self.encoder, training=False):
             for start in range(0, len(order), self.batch_size):
                 places = order[start : start + self.batch_size]
                 vectors[places] = self._encode([rows[i] for i in places]).float().cpu().numpy()
@@ -63,13 +59,7 @@ class Embedder:
 
     def _encode(self, rows: list[list[int]]) -> Tensor:
         device = next(self.encoder.parameters()).device
-        longest = max(len(row) for row in rows)
-        ids = torch.full((len(rows), longest), self.tokenizer.pad_token_id)
-        mask = torch.zeros(ids.shape, dtype=torch.bool)
-        for i, row in enumerate(rows):
-            ids[i, : len(row)] = torch.tensor(row)
-            mask[i, : len(row)] = True
-        ids, mask = ids.to(device), mask.to(device)
+        ids, mask = (part.to(device) for part in padded_ids(rows, self.tokenizer.pad_token_id))
         # Sorted by length, batches have little padding; computing it lets equal rows tie. Decision 0025.
         return self.encoder(self.encoder.word_embeddings(ids), mask, ids, keeps_padding=True)
 
@@ -79,16 +69,3 @@ def max_length(encoder: SentenceEncoder, tokenizer: Any) -> int:
     positions = getattr(encoder.config, "max_position_embeddings", None)
     usable = positions - first_position(encoder.backbone) if positions else tokenizer.model_max_length
     return int(min(tokenizer.model_max_length, usable))
-
-
-@contextmanager
-def evaluation_mode(module: nn.Module) -> Iterator[None]:
-    """Switch to eval mode inside; every submodule gets its own mode back."""
-    training = [child for child in module.modules() if child.training]
-    for child in training:
-        child.training = False
-    try:
-        yield
-    finally:
-        for child in training:
-            child.training = True

@@ -12,10 +12,13 @@ from torch import Tensor, nn
 from rse_study.data.real_tokens import RealTokens
 from rse_study.models.chunks import by_chunks
 from rse_study.models.compiled import compiled
-from rse_study.models.layout import Layout, Padded, TokenInputs
+from rse_study.models.layout import Padded, TokenInputs
 from rse_study.models.packed import Packed, can_be_packed
 from rse_study.models.pooling import PoolingKind, pool_mean, prompt_positions
 from rse_study.models.sites import Changes, SiteChange, find_sites, require_sites
+
+Layout = Padded | Packed
+"""A batch's mask, and the arrangement of hidden states [b l d] between layers."""
 
 
 class SentenceEncoder(nn.Module):
@@ -92,11 +95,9 @@ class SentenceEncoder(nn.Module):
         if keeps_padding:
             layout = Padded(mask, is_unread=self.skips_padding and self.training)
             return self._pooled(layout, embeddings, ids, weights, types)
-        num_rows = len(mask)
 
         def encode(embeddings: Tensor, mask: Tensor, ids: Any, types: Any, *weights: Tensor | None) -> Tensor:
-            layout = self.layout(mask, places if len(mask) == num_rows else None)
-            return self._pooled(layout, embeddings, ids, weights, types)
+            return self._pooled(self.layout(mask, places), embeddings, ids, weights, types)
 
         return by_chunks(self, encode, self.chunk_size, embeddings, mask, ids, types, *weights)
 
@@ -131,10 +132,9 @@ class SentenceEncoder(nn.Module):
         places: RealTokens | None = None,
     ) -> Float[Tensor, "b l d"]:
         """Return the last hidden states; padding takes no position and means nothing."""
-        num_rows = len(mask)
 
         def read(embeddings: Tensor, mask: Tensor, types: Tensor | None) -> Tensor:
-            layout = self.layout(mask, places if len(mask) == num_rows else None)
+            layout = self.layout(mask, places)
             return layout.restore(self.hidden_states(layout, embeddings, types))
 
         return by_chunks(self, read, self.chunk_size, embeddings, mask, types)
@@ -150,7 +150,7 @@ class SentenceEncoder(nn.Module):
         """Return last hidden states in the layout, or [b d] at the positions `wanted`."""
         positions = position_ids(self.backbone, layout.numbers) if self._takes_positions else None
         given = TokenInputs(embeddings, positions, types if self.tells_types else None)
-        run = self._run_packed if isinstance(layout, Packed) else type(layout).run
+        run: Any = self._run_packed if isinstance(layout, Packed) else Padded.run
         found: Tensor = run(layout, self.backbone, given, changes, wanted)
         return found
 
@@ -164,7 +164,9 @@ class SentenceEncoder(nn.Module):
     def layout(self, mask: Bool[Tensor, "b l"], places: RealTokens | None = None) -> Layout:
         if not self.skips_padding:
             return Padded(mask)
-        places, kind = places or RealTokens.of(mask), mask.device.type
+        if places is None or len(places.mask) != len(mask):  # of the whole batch, and this is a chunk of it
+            places = RealTokens.of(mask)
+        kind = mask.device.type
         own = next(self.backbone.parameters()).dtype
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else own
         return Packed(places, places.bias(dtype))

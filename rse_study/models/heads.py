@@ -23,17 +23,12 @@ class Head(Protocol):
         """Return the output and the moments it used (empty where nothing is normalised)."""
         ...
 
-    def running(self) -> HeadMoments: ...
-
     def update(self, moments: HeadMoments) -> None:
         """Move the running moments, if there are any: once a step, by z's moments."""
         ...
 
 
 class _WithoutMoments(nn.Module):
-    def running(self) -> HeadMoments:
-        return ()
-
     def update(self, moments: HeadMoments) -> None:
         """Change nothing: this head keeps no running moments."""
 
@@ -81,9 +76,6 @@ class BatchNormHead(nn.Module):
         hidden, used_first = self.first_norm(self.first(x), first)
         y, used_second = self.second_norm(self.second(torch.relu(hidden)), second)
         return y, (used_first, used_second)
-
-    def running(self) -> HeadMoments:
-        return self.first_norm.running(), self.second_norm.running()
 
     def update(self, moments: HeadMoments) -> None:
         self.first_norm.update(moments[0])

@@ -1,27 +1,13 @@
 """The padded layout of a batch; models/packed.py gives the same without padding."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from rse_study.models.sites import Changes, changed_outputs, find_sites
-
-
-@runtime_checkable
-class Layout(Protocol):
-    """A batch's mask, and the arrangement of hidden states [b l d] between layers."""
-
-    @property
-    def mask(self) -> Tensor: ...
-    @property
-    def numbers(self) -> Tensor: ...
-    def lay(self, values: Tensor) -> Tensor: ...
-    def restore(self, hidden: Tensor) -> Tensor: ...
-    def with_first(self, hidden: Tensor, vectors: Tensor) -> Tensor: ...
-    def run(self, backbone: Any, given: "TokenInputs", changes: Changes, wanted: Tensor | None) -> Tensor: ...
 
 
 @dataclass(frozen=True)

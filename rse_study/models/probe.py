@@ -8,9 +8,11 @@ from torch import Tensor
 
 from rse_study.data.template import encode
 from rse_study.errors import InputError
-from rse_study.models.embedder import evaluation_mode, max_length
+from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.layout import Padded
+from rse_study.models.modes import in_mode
+from rse_study.models.text_inputs import padded_ids
 
 SHORT = "a short sentence"
 LONG = " ".join([SHORT, "stands beside a sentence of many more words"] * 8)
@@ -22,7 +24,7 @@ TOLERANCE = 1e-3  # of the largest entry; float32 alone moves it by 1e-5 even wh
 def check_vectors(name: str, encoder: SentenceEncoder, tokenizer: Any) -> None:
     """Raise InputError unless an encoder reads both ways, and each sentence alone."""
     short, long = encode([SHORT, LONG], tokenizer, min(MOST_TOKENS, max_length(encoder, tokenizer)))
-    with evaluation_mode(encoder):
+    with in_mode(encoder, training=False):
         (alone,) = _vectors(encoder, tokenizer, short)
         beside, _ = _vectors(encoder, tokenizer, short, long)
         (changed,) = _vectors(encoder, tokenizer, [short[0], short[-1], *short[2:]])
@@ -39,19 +41,13 @@ def check_alone(name: str, alone: Float[Tensor, "*l d"], beside: Float[Tensor, "
     moved = float((beside - alone).abs().max() / alone.abs().max())
     if moved > TOLERANCE:
         what = f"a sentence's vectors change by {moved:.1%} beside a longer one"
-        raise _unfit(
-            name,
-            what,
-            "Padding reaches its vectors (as in ConvBERT, or by padding_side: left). Use another encoder",
-        )
+        remedy = "Padding reaches its vectors (as in ConvBERT, or by padding_side: left). Use another encoder"
+        raise _unfit(name, what, remedy)
 
 
 def _vectors(encoder: SentenceEncoder, tokenizer: Any, *rows: list[int]) -> Float[Tensor, "b l d"]:
     """Return the vectors of the tokens, as evaluation computes them: padded, cut to the first row."""
-    ids = torch.full((len(rows), max(map(len, rows))), tokenizer.pad_token_id)
-    mask = torch.zeros(ids.shape, dtype=torch.bool)
-    for i, row in enumerate(rows):
-        ids[i, : len(row)], mask[i, : len(row)] = torch.tensor(row), True
+    ids, mask = padded_ids(rows, tokenizer.pad_token_id)
     return encoder.hidden_states(Padded(mask), encoder.word_embeddings(ids))[:, : len(rows[0])]
 
 

@@ -43,11 +43,9 @@ class Discriminator(nn.Module):
         `h` replaces the embedding block's output (after dropout) at position 0. With `reads_padding`, padding
         has logits.
         """
-        num_rows = len(mask)
 
         def detect(embeddings: Tensor, mask: Tensor, h: Tensor) -> Tensor:
-            known = places if len(mask) == num_rows else None
-            layout = Padded(mask) if reads_padding else self.encoder.layout(mask, known)
+            layout = Padded(mask) if reads_padding else self.encoder.layout(mask, places)
 
             def with_h(block_output: Tensor) -> Tensor:
                 return layout.with_first(block_output, h.to(block_output.dtype))

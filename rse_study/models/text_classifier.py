@@ -10,7 +10,7 @@ from torch import nn
 
 from rse_study.data.labelled import Text
 from rse_study.errors import InputError
-from rse_study.models.embedder import evaluation_mode
+from rse_study.models.modes import in_mode
 from rse_study.models.text_inputs import Tokens, encode_texts, padded
 
 Predict = Callable[[Sequence[Text]], np.ndarray]  # texts -> [n c]
@@ -59,7 +59,7 @@ class TextClassifier:
         """Yield the places of rows of similar length, and the network's outputs for them."""
         order = sorted(range(len(rows)), key=lambda i: (len(rows[i]), i))
         device = next(self.network.parameters()).device
-        with evaluation_mode(self.network):
+        with in_mode(self.network, training=False):
             for start in range(0, len(order), self.batch_size):
                 places = order[start : start + self.batch_size]
                 inputs = padded([rows[i] for i in places], self.tokenizer.pad_token_id).to(device)

@@ -50,14 +50,18 @@ def encode_texts(texts: Sequence[Text], tokenizer: Any, max_length: int) -> list
 
 def padded(rows: Sequence[Tokens], pad_id: int) -> Inputs:
     """Pad texts to the longest of them."""
-    shape = len(rows), max(map(len, rows))
-    ids, types = torch.full(shape, pad_id), torch.zeros(shape, dtype=torch.long)
-    mask = torch.zeros(shape, dtype=torch.bool)
+    ids, mask = padded_ids([row.ids for row in rows], pad_id)
+    return Inputs(ids, mask, padded_ids([row.types for row in rows], 0)[0])
+
+
+def padded_ids(rows: Sequence[Sequence[int]], pad_id: int) -> tuple[Int[Tensor, "b l"], Bool[Tensor, "b l"]]:
+    """Pad rows of ids to the longest; return them with a mask, True = real token."""
+    ids = torch.full((len(rows), max(map(len, rows))), pad_id)
+    mask = torch.zeros(ids.shape, dtype=torch.bool)
     for i, row in enumerate(rows):
-        ids[i, : len(row)] = torch.tensor(row.ids)
-        types[i, : len(row)] = torch.tensor(row.types)
+        ids[i, : len(row)] = torch.tensor(row)
         mask[i, : len(row)] = True
-    return Inputs(ids, mask, types)
+    return ids, mask
 
 
 def _check_frame(tokenizer: Any, max_length: int, *, is_pair: bool) -> None:

@@ -10,6 +10,7 @@ from rse_study.data.template import specials, tokens_of
 from rse_study.evaluation.attacks.transformations.masked_lm import Blank
 from rse_study.models.encoder import first_position
 from rse_study.models.rtd import Generator, masked_logits
+from rse_study.models.text_inputs import padded_ids
 
 
 class WordPredictor:
@@ -37,13 +38,9 @@ class WordPredictor:
 
     def _predict(self, places: Sequence[Blank]) -> list[list[tuple[str, float]]]:
         rows = [self._row(place) for place in places]
-        longest = max(len(ids) for ids, _ in rows)
-        ids = torch.full((len(rows), longest), self.generator.tokenizer.pad_token_id)
-        mask, at = torch.zeros_like(ids, dtype=torch.bool), torch.zeros_like(ids, dtype=torch.bool)
-        for i, (tokens, where) in enumerate(rows):
-            ids[i, : len(tokens)] = torch.tensor(tokens)
-            mask[i, : len(tokens)] = True
-            at[i, where] = True
+        ids, mask = padded_ids([tokens for tokens, _ in rows], self.generator.tokenizer.pad_token_id)
+        at = torch.zeros_like(mask)
+        at[torch.arange(len(rows)), [where for _, where in rows]] = True
         ids, at, mask = (part.to(next(self.generator.parameters()).device) for part in (ids, at, mask))
         logits = masked_logits(self.generator.model, ids, at, mask, skips_padding=False)
         words = logits.double().softmax(-1)[:, self._tokens.to(ids.device)]

@@ -11,19 +11,9 @@ from rse_study.results.manipulation import LIMITS, Checks, ManipulationCheck
 from rse_study.tensors import Bool, Float, Int, Tensor, nn, torch
 
 INNER_RISE: Checks = (
-    ManipulationCheck(
-        "inner/rise", "the adversary", "which raises the inner loss by {} of the loss at chance",
-        *LIMITS["inner/rise"], "the baseline with noise",
-    ),
-)  # fmt: skip
+    ManipulationCheck("inner/rise", "the adversary", *LIMITS["inner/rise"], "the baseline with noise"),
+)
 """Of every ascent: chance is ln(b) of L_con, and ln(2), its largest value, of a divergence."""
-OFF_CHECKS: Checks = tuple(
-    ManipulationCheck(
-        f"masks/{what}", f"the {what}' masks", "of which {} are off", *LIMITS["masks/"],
-        "views that they do not weaken", zero_is_off=True,
-    )
-    for what in ("tokens", "features")
-)  # fmt: skip
 
 
 @dataclass(frozen=True)

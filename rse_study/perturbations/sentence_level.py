@@ -26,19 +26,15 @@ def movement_checks(metric: str, part: str) -> Checks:
     """Return the checks of a delta that moves away from its random start."""
     return (
         ManipulationCheck(
-            metric, part, "which moves by {} of the norm of its random start", *LIMITS["/moved"],
-            "noise in place of this part", zero_is_off=True,
+            metric, part, *LIMITS["/moved"], "random noise, not an adversary", zero_is_off=True
         ),
-        ManipulationCheck(f"{metric}_of_bound", part, "which moves by {} of the radius of its ball"),
+        ManipulationCheck(f"{metric}_of_bound", part, "it moves by {} of the radius of its ball"),
     )  # fmt: skip
 
 
 def saturation_check(metric: str, part: str) -> ManipulationCheck:
     """Return the check that the bound leaves a step size something to decide."""
-    return ManipulationCheck(
-        metric, part, "with {} of what may move on the bound of the ball", *LIMITS["/on_bound"],
-        "the bound alone", at_most=True,
-    )  # fmt: skip
+    return ManipulationCheck(metric, part, *LIMITS["/on_bound"], "the bound alone", at_most=True)
 
 
 @dataclass(frozen=True)

@@ -40,15 +40,11 @@ class TokenLevel(Spec):
 
     semantics: ClassVar[int] = 1
     checks: ClassVar[Checks] = (
+        ManipulationCheck("eta/growth", "eta", *LIMITS["eta/growth"], "no token-level perturbation"),
         ManipulationCheck(
-            "eta/growth", "eta", "whose norm is {} of that of V's random start", *LIMITS["eta/growth"],
-            "no token-level perturbation",
+            "eta/starved", "eta of most tokens", *LIMITS["eta/starved"], "eta on some tokens", at_most=True
         ),
-        ManipulationCheck(
-            "eta/starved", "eta of most tokens", "{} of which have under 1% of their sentence's largest",
-            *LIMITS["eta/starved"], "eta on some tokens", at_most=True,
-        ),
-    )  # fmt: skip
+    )
     presence: Presence = "present"
     """whether there are eta and V at all"""
     ball: Ball = Ball(radius=0.2, given_for="l2", scope="token")

@@ -1,29 +1,17 @@
 """Weakening masks of two views, learnt against each other (L2P-CSR)."""
 
-from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-from pydantic import NonNegativeInt, PositiveFloat, model_validator
+from pydantic import NonNegativeInt, model_validator
 
-from rse_study.perturbations import geometry
-from rse_study.perturbations.ascent import OFF_CHECKS, Anchor, Change, SiteMask
-from rse_study.perturbations.noise import feature_rows, uniform_rows
-from rse_study.spec import Spec, field
+from rse_study.perturbations.ascent import Anchor, Change, SiteMask
+from rse_study.perturbations.site_masks import KeepProbabilities, SiteMasks
+from rse_study.spec import field
 from rse_study.streams import Streams
-from rse_study.tensors import Bool, Float, Tensor, torch
+from rse_study.tensors import Float, Tensor, torch
 
 
-@dataclass(frozen=True)
-class KeepProbabilities:
-    """Keep probabilities of every site; the n rows hold one view after the other."""
-
-    tokens: Float[Tensor, "k n l"]
-    features: Float[Tensor, "k n d"]
-    mask: Bool[Tensor, "n l"]
-    """True = real token"""
-
-
-class ViewMasks(Spec):
+class ViewMasks(SiteMasks):
     """Masks of two views, moved so that their loss rises (L2P-CSR eqs 1-8).
 
     mask = 1 where p >= phi, p moved by the gradient with respect to the mask. p is drawn anew each batch, for every
@@ -32,18 +20,10 @@ class ViewMasks(Spec):
     """
 
     semantics: ClassVar[int] = 1
-    checks: ClassVar = OFF_CHECKS
     phi: float = field(0.05, symbol="phi", ge=0, le=1)
     """probability p below which a token or feature is weakened; 0 weakens nothing"""
-    num_layers: NonNegativeInt = field(2, symbol="k")
-    """first layers whose outputs are weakened, the embedding block's output beside them"""
     num_steps: NonNegativeInt = field(5, symbol="t")  # the paper gives none
     """ascent steps of p; 0 learns nothing"""
-    step_size: PositiveFloat = field(0.5, symbol="lr_p")
-    """length of a step of p along g / ||g||_2, in probability; of a sign step its size in every entry"""
-    # Appendix B: the embedding block and the first k layers; section 4.1 says l = 0..k-1 (`below_k`).
-    sites: Literal["through_k", "below_k"] = "through_k"
-    """weakened outputs: the embedding block's and those of layers 1..k, or of 1..k-1"""
     tokens: Literal["learnt", "none"] = "learnt"
     """the token masks; without them the token half of every weight is 1"""
     features: Literal["learnt", "none", "shared"] = "learnt"  # shared: released code
@@ -63,48 +43,25 @@ class ViewMasks(Spec):
             )
         return self
 
-    @property
-    def num_sites(self) -> int:
-        return self.num_layers + (self.sites == "through_k")
-
-    def reach(self) -> None:
-        """Return None: probabilities have no ball."""
-
-    def init(self, anchor: Anchor, streams: Streams) -> KeepProbabilities:
-        """Draw p ~ U(0, 1) (eq 4), keyed by row like all noise of a batch."""
-        tokens = uniform_rows(anchor, streams, "masks", self.num_sites).permute(2, 0, 1)
-        features = feature_rows(anchor, streams, self.num_sites, is_shared=self.features == "shared")
-        return KeepProbabilities(tokens, features, anchor.mask)
+    def init(self, anchor: Anchor, streams: Streams, *, is_shared: bool = False) -> KeepProbabilities:
+        return super().init(anchor, streams, is_shared=is_shared or self.features == "shared")
 
     def apply(self, state: KeepProbabilities) -> Change:
-        """Mask every site (eq 1)."""
-        pairs = zip(self._masks(state.tokens), self._masks(state.features), strict=True)
-        return Change(
-            masks=tuple(
-                SiteMask(
-                    token if self.tokens == "learnt" else torch.ones_like(token),
-                    torch.ones_like(feature) if self.features == "none" else feature,
-                )
-                for token, feature in pairs
-            )
-        )
+        """Mask every site (eq 1), but for the half that is left out."""
+        change = super().apply(state)
+        if self.tokens == "none":
+            masks = [SiteMask(torch.ones_like(site.tokens), site.features) for site in change.masks]
+        elif self.features == "none":
+            masks = [SiteMask(site.tokens, torch.ones_like(site.features)) for site in change.masks]
+        else:
+            return change
+        return Change(masks=tuple(masks))
 
-    def _masks(self, probabilities: Float[Tensor, "k n x"]) -> Float[Tensor, "k n x"]:
-        return (
-            probabilities
-            if self.values == "continual"
-            else (probabilities >= self.phi).to(probabilities.dtype)
-        )
+    def cut(self, probabilities: Float[Tensor, "k n x"]) -> Float[Tensor, "k n x"]:
+        return probabilities if self.values == "continual" else super().cut(probabilities)
 
     def update(self, state: KeepProbabilities, gradient: Change, t: int) -> KeepProbabilities:
-        """Step to p <- clip01(p + lr_p * g / ||g||_2), g by the masks (eqs 5-8)."""
-        if t > self.num_steps:
-            return state
-        tokens = torch.stack([site.tokens for site in gradient.masks]) * state.mask
-        features = torch.stack([site.features for site in gradient.masks])
-        moved = tokens.sign() if self.token_step == "sign" else geometry.unit(tokens, "l2")
-        return replace(
-            state,
-            tokens=(state.tokens + self.step_size * moved).clamp(0, 1),
-            features=(state.features + self.step_size * geometry.unit(features, "l2")).clamp(0, 1),
-        )
+        return state if t > self.num_steps else super().update(state, gradient, t)
+
+    def along(self, tokens: Float[Tensor, "k n l"]) -> Float[Tensor, "k n l"]:
+        return tokens.sign() if self.token_step == "sign" else super().along(tokens)

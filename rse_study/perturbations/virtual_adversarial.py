@@ -11,7 +11,7 @@ from rse_study.perturbations.noise import AscentDirection, control_signs, normal
 from rse_study.perturbations.sentence_level import DeltaState, movement_checks, perturbable_gradient
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
-from rse_study.tensors import Float, Tensor, torch
+from rse_study.tensors import Float, Tensor
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,3 @@ class VirtualAdversarial(Spec):
         if self.gradient == "raw":
             return state.delta + self.step_size * g
         return state.delta + state.ball.length(self.step_size) * state.ball.unit(g)
-
-
-def moved(state: DeltaState) -> "torch.Tensor":
-    """Return ||r||_2 of every sentence, [b]."""
-    return state.delta.flatten(1).norm(dim=1)

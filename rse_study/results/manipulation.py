@@ -7,20 +7,31 @@ ledger can be judged without the classes that made it.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-LIMITS: dict[str, tuple[float, str]] = {
-    "inner/rise": (0.001, "with a smaller rise nothing was seen to gain more than 0.14 points over noise"),
-    "loss_share/": (1e-4, "it vanishes in the loss even where the other terms fall to a hundredth of chance"),
-    "gradient_share/": (0.01, "a term of less turns no step by a hundredth"),
-    "masks/": (0.01, "below one in a hundred hardly a value is weakened"),
-    "/moved": (0.1, "what moves by less than a tenth is its start"),
-    "/on_bound": (0.95, "beyond, a larger step changes little"),
-    "eta/growth": (0.1, "below a tenth V has shrunk to nothing"),
-    "eta/starved": (0.5, "beyond a half it acts on few tokens"),
-    "rtd/replaced": (0.01, "of fewer than one in a hundred D learns to answer `original`"),
-    "rtd/detected": (0.05, "one that answers `original` to everything detects none"),
-    "twin/replaced": (0.01, "below one in a hundred the twin is the sentence itself"),
+LIMITS: dict[str, tuple[str, float, str]] = {
+    "inner/rise": ("it raises the inner loss by {} of the loss at chance", 0.001,
+                   "with a smaller rise nothing was seen to gain more than 0.14 points over noise"),
+    "loss_share/": ("it is {} of the loss", 1e-4,
+                    "it vanishes in the loss even where the other terms fall to a hundredth of chance"),
+    "gradient_share/": ("it is {} of the gradients of all terms", 0.01,
+                        "a term of less turns no step by a hundredth"),
+    "masks/": ("{} of them are off", 0.01, "below one in a hundred hardly a value is weakened"),
+    "/moved": ("it moves by {} of the norm of its random start", 0.1,
+               "what moves by less than a tenth is its start"),
+    "/on_bound": ("{} of what may move is on the bound of the ball", 0.95,
+                  "beyond, a larger step changes little"),
+    "eta/growth": ("its norm is {} of that of V's random start", 0.1,
+                   "below a tenth V has shrunk to nothing"),
+    "eta/starved": ("{} of them have under 1% of their sentence's largest", 0.5,
+                    "beyond a half it acts on few tokens"),
+    "rtd/replaced": ("it replaces {} of the tokens", 0.01,
+                     "of fewer than one in a hundred D learns to answer `original`"),
+    "rtd/detected": ("it detects {} of the replaced tokens", 0.05,
+                     "one that answers `original` to everything detects none"),
+    "twin/replaced": ("{} of its tokens are not those of x", 0.01,
+                      "below one in a hundred the twin is the sentence itself"),
 }  # fmt: skip
-"""Limits of our own checks with their reasons, by metric or a part of it: old ledgers are judged by them, too."""
+"""Our own checks by metric or a part of it: words for a value, its limit, and the reason. Old ledgers are judged by
+them, too."""
 MOST_NAMED = 4  # rows in a sentence; the others are counted
 
 
@@ -48,12 +59,15 @@ class ManipulationCheck:
         return value > self.limit if self.at_most else value < self.limit
 
     def of_today(self) -> "ManipulationCheck":
-        """Return a check of an older ledger with the limit of this version.
+        """Return a check of an older ledger with the words and the limit of this version.
 
         That of another author stays as it is.
         """
-        now = next((limit for part, limit in LIMITS.items() if part in self.metric), None)
-        return replace(self, limit=now[0], reason=now[1]) if now and self.limit is not None else self
+        now = next((today for part, today in LIMITS.items() if part in self.metric), None)
+        if now is None or self.limit is None:
+            return self
+        measure, limit, reason = now
+        return replace(self, measure=measure, limit=limit, reason=reason)
 
     @property
     def alive(self) -> str:
@@ -62,11 +76,13 @@ class ManipulationCheck:
         return "" if self.limit is None else f"{side} {percent(self.limit)}"
 
     def sentence(self, values: Mapping[str, float], num_rows: int, most: str = "") -> str:
-        """Say that the part is inert in these rows; `most` stands before a bound."""
+        """Say that the part has no effect in these rows; `most` stands before a bound."""
+        assert self.limit is not None, "a value without a limit is not judged"
         low, high = percent(min(values.values())), percent(max(values.values()))
         measure = self.measure.format(f"{most}{high}" if most or low == high else f"{low} to {high}")
-        what = f"{self.part}, {measure} (alive {self.alive}: {self.reason})"
-        return f"Inert in {named_rows(list(values), num_rows)}: {what}. This leaves {self.leaves}."
+        part = "The" + self.part.removeprefix("the") if self.part.startswith("the ") else self.part
+        what = f"{part} {'have' if part.endswith('masks') else 'has'} no effect in {named_rows(list(values), num_rows)}"
+        return f"{what}: {measure} (the limit is {percent(self.limit)}). This leaves {self.leaves}."
 
 
 Checks = tuple[ManipulationCheck, ...]

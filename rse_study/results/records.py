@@ -64,6 +64,13 @@ IN_POINTS = re.compile(
     r"|/(test|dev)/all$|/invariance/mean$|/(fine_tuned|synonyms|t-sne|weakened)/"
 )
 """Parts of the names of our own metrics that are shares, correlations or cosines x 100."""
+DISTANCES = ("alignment", "uniformity", "drift")
+"""Last words of our own metrics that are distances on the unit sphere; the papers print three decimals."""
+LESS_IS_BETTER = ("success_rate", "drop", *DISTANCES)
+"""Last words of our own metrics that an encoder should have little of. More queries or more changed words mean a harder
+attack."""
+RANKED = ("dev", "spearman", "drop", "all", "mean", "wmean")
+"""Last words of our own metrics that are rank correlations of cosines."""
 
 
 def unit_by_name(metric: str) -> str:
@@ -73,13 +80,19 @@ def unit_by_name(metric: str) -> str:
 
 
 class Measure(Record):
-    """A score of an evaluation as reports show it."""
+    """A score of an evaluation as reports show it, with its unit and its margin.
+
+    The tables above are for metrics that no measure names: older ledgers recorded none, and not everything measured is
+    shown.
+    """
 
     name: str
     metric: str
     direction: Direction = "maximize"
     unit: str = Field(default_factory=lambda given: unit_by_name(given.get("metric", "")))
-    """POINTS for a score x 100, or another one ("s"), in which no margin is known; by default, `unit_by_name`"""
+    """POINTS for a score x 100, or another one ("s"); by default, that of its name"""
+    margin: float | None = Field(None, ge=0, exclude_if=lambda margin: margin is None)
+    """the largest difference that does not matter, in `unit`; None: the study's in points, 0 in any other unit"""
 
 
 def _checked_time(text: str) -> str:

@@ -69,7 +69,7 @@ def inert_sentences(rows: Sequence[RowChecks]) -> list[str]:
     for row in rows:
         for check, value in row.values:
             if check.is_inert(value):
-                inert.setdefault(check, {})[row.row] = value
+                inert.setdefault(check, {})[f'"{row.row}"'] = value
     texts = [check.sentence(values, len(rows)) for check, values in inert.items()]
     silent = [row.row for row in rows if not row.is_recorded and not row.names_none]
     none = [row.row for row in rows if row.names_none]

@@ -7,7 +7,7 @@ from pydantic import Field, ValidationError, model_serializer
 
 from rse_study.errors import InputError
 from rse_study.results.manipulation import ManipulationCheck
-from rse_study.results.records import Direction, Measure, Record
+from rse_study.results.records import LESS_IS_BETTER, Direction, Measure, Record
 from rse_study.results.settings import ConfirmSettings, StudySettings
 
 OWN_COLUMNS = frozenset((
@@ -16,10 +16,6 @@ OWN_COLUMNS = frozenset((
 ))  # fmt: skip
 """Headings that no axis may take, in the trials table and in the public frame of cells."""
 MINUS = " - "
-LESS_IS_BETTER_UNLESS_NOTED = ("success_rate", "alignment", "uniformity", "drift", "drop")
-"""Aggregations that an encoder should have little of, where a study's `measures` do not name the metric:
-older ledgers recorded none, and not everything measured is shown. More queries or more changed words mean
-a harder attack."""
 AT_CHECKPOINT = "/kept"
 """Ending of a metric's name: its value at the checkpoint that is kept, not at the last step."""
 
@@ -211,7 +207,7 @@ class StudyRecord(Record):
         noted = {measure.metric: measure.direction for measure in self.shown_measures}
         if metric in noted:
             return noted[metric] == "minimize"
-        return metric.rpartition("/")[2] in LESS_IS_BETTER_UNLESS_NOTED
+        return metric.rpartition("/")[2] in LESS_IS_BETTER
 
     @property
     def headings(self) -> tuple[str, ...]:

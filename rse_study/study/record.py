@@ -82,9 +82,7 @@ def _label(metric: str, study: Study, dev: StsPairs) -> tuple[str, str]:
     else:
         task = next(iter(dev.parts()))  # of several sets the first is attacked
         what = f"{task} {dev.split}"
-    figure = {"spearman": "Spearman", "drift": "drift", "accuracy": "accuracy"}[
-        metric.removeprefix("robust/")
-    ]
+    figure = metric.removeprefix("robust/").replace("spearman", "Spearman")
     return f"{what} under {replayed.recipe}, {figure} x100", metric.replace("robust", f"{task}/replayed")
 
 

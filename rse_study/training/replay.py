@@ -11,15 +11,13 @@ from rse_study.activity import ProgressCallback
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.results.bit_equality import NEAR, SIMILARITY_DIGITS, what_differs
 from rse_study.results.files.result_file import Result, read_result
-from rse_study.results.records import Verdict
+from rse_study.results.records import RANKED, Verdict
 from rse_study.training.loop import Progress
 from rse_study.training.materials import Materials, identity_of
 from rse_study.training.processes import train_locally
 from rse_study.training.trial import Trial
 
 ENDING = "how it ended"
-RANKED = ("dev", "spearman", "drop", "all", "mean", "wmean")
-"""Last words of metrics that are rank correlations of cosines."""
 MOST_BY_TIES = 1e-3
 """Largest change of a rank correlation, in points of 100, if a few cosines differ only in their last bit."""
 

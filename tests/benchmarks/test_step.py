@@ -7,7 +7,6 @@ import pytest
 from benchmarks import machine, step
 from benchmarks.cases import CASES
 from benchmarks.plain import PlainSettings
-from rse_study.methods import METHODS
 
 MEASURED = pytest.mark.slow
 
@@ -71,8 +70,7 @@ def test_times_and_ratios_are_of_every_round(rows):
     assert row["peak_bytes"]["ours"] > 4 * row["parameters"]  # gradients of all weights, at least
 
 
-def test_every_method_is_measured_and_a_case_agrees_with_its_plain_settings():
-    assert {dict(case.method).get("name", "robust_sent_embed") for case in CASES.values()} == set(METHODS)
+def test_a_case_agrees_with_its_plain_settings():
     case = CASES["N=12+rtd"]
     assert case.method["blend"]["pgd"]["num_steps"] == case.plain.num_steps == 12
     assert (case.method["lambda1"], case.method["lambda2"]) == (PlainSettings.lambda1, PlainSettings.lambda2)

@@ -1,40 +1,22 @@
-"""The table of methods for the common tests: an entry here puts a method through the contract and on file."""
+"""The methods of the common tests: each brings its examples and its reference in tests/methods/test_NAME.py."""
 
-from dataclasses import dataclass
+import importlib.util
+from types import ModuleType
 
-from rse_study.methods import DCL, L2PCSR, ConSERT, Method, RobustSentEmbed, VAdvCSE
+from rse_study.methods import DCL, L2PCSR, METHODS, ConSERT, Method, RobustSentEmbed, VAdvCSE
+from tests.methods.contract import Example
 from tests.methods.problem import settings
 
-
-@dataclass(frozen=True)
-class Entry:
-    """A method at weights and steps at which all of its parts matter to tiny networks."""
-
-    method: Method
-    num_calls: int
-    """of the trained encoder: the ascent's, a clean one where it is needed, and the views as rows of one pass"""
-
-
-ENTRIES: dict[str, Entry] = {
-    "RobustSentEmbed": Entry(settings(masks={"phi": 0.3}), 4),
-    "SimCSE": Entry(settings(K=0, T=0, lambda1=0.0, lambda2=0.0), 1),
-    "L2P-CSR": Entry(L2PCSR(temperature=0.5), 6),
-    "L2P-CSR, released": Entry(
-        L2PCSR(
-            temperature=0.5,
-            masks={"phi": 0.5, "num_steps": 4, "step_size": 0.1, "token_step": "sign", "features": "shared"},
-        ),
-        5,
-    ),
-    "L2P-CSR, embedding noise": Entry(L2PCSR(perturbs="embeddings", temperature=0.5), 6),
-    "V-advCSE": Entry(VAdvCSE(weight=0.3, temperature=0.5), 4),
-    "V-advCSE, similarities": Entry(VAdvCSE(weight=0.3, temperature=0.5, output="similarities"), 4),
-    "DCL": Entry(DCL(hidden=6, width=4), 1),
-    "DCL, batch norm": Entry(DCL(hidden=6, width=4, norm="batch", share=0.5, masked_lm=0.0), 1),
-    "ConSERT": Entry(ConSERT(temperature=0.5), 1),
-    "ConSERT, adversarial": Entry(ConSERT(temperature=0.5, first="token_cutoff", second="adversarial"), 3),
+NAMES = {name: f"tests.methods.test_{name}" for name in METHODS}
+TESTS: dict[str, ModuleType] = {
+    name: importlib.import_module(module)
+    for name, module in NAMES.items()
+    if importlib.util.find_spec(module)
 }
-"""For the contract of test_methods.py; one at least of every class in the registry."""
+ENTRIES: dict[str, Example] = {
+    label: example for test in TESTS.values() for label, example in getattr(test, "EXAMPLES", {}).items()
+}
+"""For the contract of test_methods.py, in the order of the registry."""
 
 GOLDEN: dict[str, Method] = {
     "default": RobustSentEmbed(),
@@ -83,4 +65,6 @@ GOLDEN: dict[str, Method] = {
         perturbs="embeddings", noise={"num_steps": 5, "scale": 0.1}, temperature=0.5
     ),
 }
-"""Whose figures of 5 steps are on file (tests/methods/golden_losses.json); one at least of every class, too."""
+"""Whose figures of 5 steps are on file (tests/methods/golden_losses.json)."""
+_with_figures = {type(method) for method in GOLDEN.values()}
+GOLDEN |= {label: one.method for label, one in ENTRIES.items() if type(one.method) not in _with_figures}

@@ -7,14 +7,11 @@ import pytest
 import torch
 
 from rse_study.methods import METHODS
-from tests.conformance.entries import ENTRIES
+from tests.conformance.entries import ENTRIES, TESTS
+from tests.methods.contract import near, require_reference
 from tests.methods.problem import CLS, SEP, make_batch, make_networks, make_run, take_step
 from tests.methods.test_cost import passes_of
 from tests.slow import mostly_slow
-
-
-def near(a, b, what):
-    assert float((a.detach() - b.detach()).abs().max()) <= 1e-9, what
 
 
 def taken(name, batch=None, **sizes):
@@ -30,9 +27,23 @@ def usual(name):
     return taken(name)
 
 
-def test_every_method_is_here():
-    assert {type(entry.method) for entry in ENTRIES.values()} == set(METHODS.values())
-    assert {entry.method.name for entry in ENTRIES.values()} == set(METHODS)
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_has_examples_and_a_reference(name):
+    file = f"tests/methods/test_{name}.py"
+    how = f"in {file}, as in docs/tutorials/add_a_method.md"
+    test = TESTS.get(name)
+    assert test is not None, f"{name} is in no common test. Write its examples and its reference {how}"
+    examples, reference = (getattr(test, part, None) for part in ("EXAMPLES", "reference"))
+    assert examples, f"{name} has no examples: nothing is tested. Write EXAMPLES {how}"
+    assert callable(reference), (
+        f"{name} has no reference: a wrong formula would pass. Write `reference` {how}"
+    )
+    assert {type(example.method) for example in examples.values()} == {METHODS[name]}
+
+
+def a_step_is_that_of_the_reference(name):
+    method = ENTRIES[name].method
+    require_reference(TESTS[method.name].reference, method)
 
 
 def the_same_step_twice_has_the_same_bits(name):
@@ -95,6 +106,7 @@ def bf16_is_near_float32(name):
 
 
 CONTRACT = (
+    a_step_is_that_of_the_reference,
     the_same_step_twice_has_the_same_bits,
     a_step_leaves_modes_flags_and_gradients_as_they_were,
     the_gradient_reaches_the_encoder_and_nothing_is_lost,
@@ -129,3 +141,12 @@ def test_the_loss_falls_on_a_corpus_that_can_be_learnt(name):
         method.after(networks)
         losses.append(loss.item())
     assert sum(losses[-5:]) < 0.95 * sum(losses[:5])
+
+
+def test_a_formula_that_its_reference_contradicts_is_refused():
+    """A temperature one in a thousand too high, in the step alone."""
+    method = ENTRIES["SimCSE"].method
+    wrong = method.model_copy(update={"temperature": method.temperature * 1.001})
+    of_right = lambda _, *given: TESTS[method.name].reference(method, *given)  # noqa: E731
+    with pytest.raises(AssertionError, match="from the reference"):
+        require_reference(of_right, wrong)

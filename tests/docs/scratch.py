@@ -4,7 +4,7 @@
 ```python add="PATH" after="LINE"                      the block goes into a file that is there, below that line
 ```text add="PATH" after="LINE"                        the same, where a formatter would take it for a statement
 ```python                                              the block runs; all of a page run in one process
-```sh                                                  its lines, of rse-study or pytest, run in the copy
+```sh                                                  its lines, of rse-study, pytest or python, run in the copy
 """
 
 import os
@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("rse_study", "analysis", "search_spaces", "tests", "pyproject.toml")
+LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".*cache", "__pycache__", "*.tar.xz", "studies", "build")
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PROGRAMS = {
     "rse-study": ["-c", "from rse_study.cli import main; main()"],
     "pytest": ["-m", "pytest", "-q", "-p", "no:cacheprovider"],
+    "python": [],
 }
 
 
@@ -56,11 +57,8 @@ def files_edited(page: Path) -> set[str]:
 
 
 def copy_project(folder: Path) -> Path:
-    """A copy of the packages and their tests, to be edited."""
-    folder.mkdir()
-    for name in COPIED:
-        (shutil.copytree if (ROOT / name).is_dir() else shutil.copy2)(ROOT / name, folder / name)
-    return folder
+    """A copy of the project, to be edited."""
+    return Path(shutil.copytree(ROOT, folder, ignore=LEFT_OUT))
 
 
 def edit(folder: Path, blocks: list[Block]) -> None:
@@ -95,10 +93,15 @@ def run(page: Path) -> None:
 
 
 def run_command(name: str, line: str) -> None:
-    """A line of the shell: rse-study or pytest, which must end well."""
-    program, *arguments = shlex.split(line.removeprefix("$ "), comments=True)
+    """A line of the shell: rse-study, pytest or python, which must end well; `> FILE` takes what it prints."""
+    line, _, file = line.removeprefix("$ ").partition(" > ")
+    program, *arguments = shlex.split(line, comments=True)
     assert program in PROGRAMS, f"{name}: {program} is not run; make it a block of another language: ```text"
-    subprocess.run([sys.executable, *PROGRAMS[program], *arguments], check=True)
+    done = subprocess.run(
+        [sys.executable, *PROGRAMS[program], *arguments], stdout=subprocess.PIPE if file else None, check=True
+    )
+    if file:
+        Path(file).write_bytes(done.stdout)
 
 
 def run_in_copy(page: Path, folder: Path) -> None:

@@ -16,7 +16,9 @@ from tests.docs.scratch import (
 from tests.slow import mostly_slow
 
 TUTORIALS = sorted((Path(__file__).parents[2] / "docs" / "tutorials").glob("*.md"))
-NUM_FILES = {"add_a_method": 3, "add_a_perturbation": 3, "add_an_evaluation": 3, "add_an_attack": 2}
+NUM_FILES = {
+    "add_a_method": 3, "add_a_perturbation": 3, "add_an_evaluation": 3, "add_an_attack": 2, "add_a_stopping_rule": 4,
+}  # fmt: skip
 """How many files are made or edited by hand, tests included; CONTRIBUTING.md says the same."""
 
 

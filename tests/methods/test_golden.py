@@ -9,8 +9,7 @@ from typing import get_args
 
 import pytest
 
-from rse_study import methods
-from rse_study.methods import DCL, RobustSentEmbed
+from rse_study.methods import RobustSentEmbed
 from rse_study.models.heads import HEADS
 from rse_study.perturbations.geometry import Norm
 from tests.conformance.entries import GOLDEN
@@ -20,6 +19,7 @@ from tests.methods.planted import FUNCTIONS, planted
 
 @pytest.mark.parametrize("name", GOLDEN)
 def test_figures_are_those_on_file(name):
+    assert name in on_file(), "run `python -m tests.methods.test_golden`, which records what is not on file"
     moved = largest_move(on_file()[name], record(GOLDEN[name]))
     assert moved <= TOLERANCE, f"figures moved by {moved:.3g}: bump semantics or revert"
 
@@ -39,11 +39,10 @@ def test_a_factor_of_a_millionth_is_caught(mistake):
 
 
 def test_every_entry_is_on_file():
-    assert {type(method) for method in GOLDEN.values()} == set(methods.METHODS.values())
-    assert {method.head for method in GOLDEN.values() if not isinstance(method, DCL)} == set(HEADS)
+    assert {getattr(method, "head", "none") for method in GOLDEN.values()} >= set(HEADS)
     blended = [method for method in GOLDEN.values() if isinstance(method, RobustSentEmbed)]
     assert {method.blend.pgd.ball.norm for method in blended} == set(get_args(Norm))
-    assert on_file().keys() == GOLDEN.keys()
+    assert on_file().keys() == GOLDEN.keys(), "run `python -m tests.methods.test_golden`"
 
 
 if __name__ == "__main__":

@@ -85,12 +85,6 @@ def hold_padding(short, long):
         near(*((a * real, b[:, :length] * real) if i % 2 == 0 else (a, b)), "masks")
 
 
-@pytest.mark.parametrize("pooling", ["mean", "first_last"])
-def test_padding_changes_nothing_under_other_poolers(pooling, monkeypatch):
-    batches = (make_batch(extra_padding=n) for n in (0, 5))
-    hold_all(*(taken(settings(masks={"phi": 0.3}), batch, monkeypatch, pooling) for batch in batches))
-
-
 @pytest.fixture(scope="module")
 def on_one():
     return alone()

@@ -80,45 +80,6 @@ def test_weights_multiply_each_site(folders, padded, family):
     torch.testing.assert_close(encoder(embeddings, mask), plain, atol=0, rtol=0)
 
 
-def test_weight_of_the_embedding_block_acts_after_its_layer_norm(folders, padded):
-    encoder, tokenizer = loaded(folders["bert"])
-    ids, mask = padded(tokenizer)
-    embeddings = encoder.word_embeddings(ids)
-    weight = torch.rand(*ids.shape, encoder.hidden_size, dtype=torch.float64)
-    block = encoder.backbone.embeddings
-    seen = []
-    read = encoder.backbone.encoder.layer[0].attention.self.query
-    handle = read.register_forward_pre_hook(lambda m, x: seen.append(x[0]))
-    encoder(embeddings, mask, weights=[weight])
-    handle.remove()
-    expected = block(inputs_embeds=embeddings) * weight
-    torch.testing.assert_close(seen[0], expected[mask], atol=1e-12, rtol=0)
-
-
-def test_gradients_of_inputs_and_weights_with_frozen_parameters(folders, padded):
-    encoder, tokenizer = loaded(folders["bert"], "mean")
-    encoder.requires_grad_(False)
-    ids, mask = padded(tokenizer)
-    point = encoder.word_embeddings(ids).requires_grad_()
-    weight = torch.rand(*ids.shape, encoder.hidden_size, dtype=torch.float64).requires_grad_()
-
-    def objective(x, w):
-        return encoder(x, mask, weights=[w, None, w]).square().sum()
-
-    by_point, by_weight = torch.autograd.grad(objective(point, weight), [point, weight])
-    direction = torch.randn(point.shape, dtype=torch.float64)
-    h = 1e-6
-    with torch.no_grad():
-        slope = objective(point + h * direction, weight) - objective(point - h * direction, weight)
-        slope = slope / (2 * h)
-        turn = torch.randn(weight.shape, dtype=torch.float64)
-        other = (objective(point, weight + h * turn) - objective(point, weight - h * turn)) / (2 * h)
-    torch.testing.assert_close((by_point * direction).sum(), slope, atol=1e-6, rtol=1e-6)
-    torch.testing.assert_close((by_weight * turn).sum(), other, atol=1e-6, rtol=1e-6)
-    assert bool((by_point[~mask] == 0).all())
-    assert all(p.grad is None for p in encoder.parameters())
-
-
 def test_hooks_are_gone_even_after_a_failure(folders, padded):
     encoder, tokenizer = loaded(folders["bert"])
     encoder.skips_padding = False  # without padding there are no hooks

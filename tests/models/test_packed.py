@@ -9,7 +9,6 @@ from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.loading import load_encoder
 from rse_study.models.packed import Packed
 from rse_study.models.pooling import KINDS as ALL_KINDS
-from tests.methods.problem import make_batch, make_networks, make_run, settings, take_step
 
 FAMILIES = ["bert", "roberta", "xlm-roberta", "electra"]
 KINDS = [kind for kind in ALL_KINDS if kind != "pooler"]  # which these encoders are loaded without
@@ -106,37 +105,6 @@ def test_spread_values_stand_where_their_tokens_do_and_padding_has_no_gradient()
     assert all(torch.equal(one, rows[mask]) for one, rows in zip(gradients, wanted, strict=True))
 
 
-class Restored(Packed):
-    """Queries, keys and values put back one by one, with 0 at padding, and padding masked by a bool."""
-
-    def __post_init__(self):
-        object.__setattr__(self, "bias", self.mask[:, None, None])
-
-    def spread(self, *values):
-        return tuple(self.restore(value) for value in values)
-
-
-@pytest.mark.parametrize("training", [False, True])
-@pytest.mark.parametrize("precision", [torch.float32, torch.float64, torch.bfloat16])
-def test_one_spread_has_the_bits_of_three_restores(folders, precision, training):
-    encoder = (
-        loaded(folders["bert"], "mean").to(torch.promote_types(precision, torch.float32)).train(training)
-    )
-    ids, mask = scattered(encoder)
-    point, halves = encoder.word_embeddings(ids), precision == torch.bfloat16
-    found = []
-    for layout in (packed(mask, Packed, precision), packed(mask, Restored, precision)):
-        torch.manual_seed(0)
-        with torch.autocast("cpu", torch.bfloat16, enabled=halves):
-            read = encoder.hidden_states(layout, point)
-            first = encoder.hidden_states(layout, point, wanted=torch.zeros(len(mask), dtype=torch.long))
-        loss = read.double().sin().sum() + first.double().sin().sum()
-        found.append(
-            [read, first, *torch.autograd.grad(loss, [point, *encoder.backbone.encoder.parameters()])]
-        )
-    assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
-
-
 def test_a_family_with_relative_positions_keeps_its_padding(folders):
     assert not loaded(folders["mpnet"], "cls").skips_padding
 
@@ -173,29 +141,6 @@ def test_padding_and_what_pooling_does_not_read_cost_nothing(folders, pooling):
     last = num_real * layer if pooling == "mean" else num_real * 4 * d * d + len(mask) * (layer - 4 * d * d)
     assert padded == 3 * mask.numel() * layer
     assert packed == 2 * num_real * layer + last
-
-
-@pytest.mark.parametrize("pooling", KINDS)
-@pytest.mark.parametrize(
-    "switches", [{}, {"masks": {"phi": 0.3}}, {"rho": 1.0, "token_level": {"presence": "none"}}], ids=str
-)
-def test_a_step_is_the_same(switches, pooling):
-    """Loss and gradient of everything that is trained, discriminator included; dropout off."""
-    method, found = settings(**switches), []
-    batch = make_batch([[2, 4, 9, 3], [2, 4, 3], [2, 9, 11, 4, 17, 3], [2, 4, 7, 5, 9, 13, 9, 3]])
-    for skips in (False, True):
-        run = make_run()
-        networks = make_networks(method, run, pooling=pooling)
-        for module in networks.modules():
-            if isinstance(module, SentenceEncoder):
-                module.skips_padding = skips
-        outcome, _, gradients = take_step(method, networks, batch, run)
-        found.append((outcome.loss, gradients))
-    (padded, by_padded), (packed, by_packed) = found
-    torch.testing.assert_close(packed, padded, **EXACT)
-    assert by_padded.keys() == by_packed.keys()
-    for name, expected in by_padded.items():
-        torch.testing.assert_close(by_packed[name], expected, atol=1e-9, rtol=0)
 
 
 @pytest.mark.parametrize("pooling", KINDS)

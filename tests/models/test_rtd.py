@@ -80,19 +80,6 @@ def test_fill_is_argmax_at_masked_positions_and_leaves_the_rest(folders, padded,
     assert not generator.model.base_model._forward_hooks
 
 
-def test_sampled_fill_follows_the_distribution(folders, padded):
-    generator = load_generator(folders["bert"])
-    ids, mask = padded(generator.tokenizer)
-    masked = torch.zeros_like(mask)
-    masked[0, 2] = True
-    hidden = ids.masked_fill(masked, generator.tokenizer.mask_token_id)
-    shares = generator.model(input_ids=hidden, attention_mask=mask.long()).logits[0, 2].softmax(-1)
-    points = torch.rand(400, generator=torch.Generator().manual_seed(0))
-    drawn = [generator.fill(ids, masked, mask, uniform=torch.full(ids.shape, float(u)))[0, 2] for u in points]
-    counts = torch.bincount(torch.stack(drawn), minlength=len(shares)) / len(points)
-    assert (counts - shares).abs().max() < 0.08
-
-
 def test_generator_never_trains(folders):
     generator = load_generator(folders["bert"])
     generator.train()

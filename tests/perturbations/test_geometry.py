@@ -56,12 +56,6 @@ def test_projection_equals_the_reference(vector, norm, radius):
     torch.testing.assert_close(project(vector, norm, radius), expected, rtol=1e-12, atol=1e-12)
 
 
-@given(vectors, radii)
-def test_l1_projection_equals_enumeration(vector, radius):
-    expected = tensor(geometry_reference.project_l1_by_enumeration(vector, radius))
-    torch.testing.assert_close(project(vector, "l1", radius), expected, rtol=1e-9, atol=1e-9)
-
-
 @given(vectors, norms)
 def test_unit_has_length_one_or_is_zero(vector, norm):
     found = geometry.unit(tensor(vector), norm)

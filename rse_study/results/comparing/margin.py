@@ -10,13 +10,16 @@ DEFAULT_MARGIN = 0.5
 def margin_of(study: StudyRecord, metric: str = "") -> float:
     """Return the margin of a metric in its unit, by default of the objective.
 
-    0 means none. A study's own `margin` is in the unit of its objective, and holds for all metrics in that unit.
+    0 means none. A study's own `margin` is in the unit of its objective, and holds for all metrics in that unit whose
+    measure has no margin of its own.
     """
     objective, given = study.objective, study.settings.margin
-    if metric in ("", objective.metric, objective.evaluation):
-        return given if given is not None else DEFAULT_MARGIN * is_in_points(study, objective.metric)
-    if not is_in_points(study, metric):
-        return 0.0
+    if given is not None and metric in ("", objective.metric, objective.evaluation):
+        return given
+    metric = metric or objective.metric
+    own = next((one.margin for one in study.shown_measures if one.metric == metric), None)
+    if own is not None or not is_in_points(study, metric):
+        return own or 0.0
     return given if given is not None and is_in_points(study, objective.metric) else DEFAULT_MARGIN
 
 

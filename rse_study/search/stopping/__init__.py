@@ -1,7 +1,8 @@
-"""Early stopping of searches; a new rule is a file and a line of `EarlyStopping`."""
+"""Early stopping of searches; a new rule is a file and an entry of `RULES`."""
 
-from functools import cache
-from typing import Annotated, Any
+from functools import cache, reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Discriminator, Tag, TypeAdapter, ValidationError
 
@@ -13,21 +14,27 @@ from rse_study.search.stopping.hyperband import Hyperband
 from rse_study.search.stopping.median import Median
 from rse_study.search.stopping.rule import RungValues, SpacedRule, StoppingRule, TrialAtRung
 
+RULES: dict[str, type[StoppingRule]] = {
+    "asha": Asha,
+    "median": Median,
+    "hyperband": Hyperband,
+}
+"""Rules by name, in the order of docs and messages; the first is the default."""
+DEFAULT = next(iter(RULES))
+
 
 def _name_of(given: Any) -> Any:
     """Name of the rule, unless it has a class; files may leave the first one's out."""
     if isinstance(given, RuleByClass) or (isinstance(given, dict) and "class" in given):
         return "class"
-    return given.get("name", "asha") if isinstance(given, dict) else getattr(given, "name", "asha")
+    return given.get("name", DEFAULT) if isinstance(given, dict) else getattr(given, "name", DEFAULT)
 
 
-EarlyStopping = Annotated[
-    Annotated[Asha, Tag("asha")]
-    | Annotated[Median, Tag("median")]
-    | Annotated[Hyperband, Tag("hyperband")]
-    | Annotated[RuleByClass, Tag("class")],
-    Discriminator(_name_of),
-]
+if TYPE_CHECKING:
+    EarlyStopping = StoppingRule
+else:
+    _TAGGED = [Annotated[cls, Tag(name)] for name, cls in {**RULES, "class": RuleByClass}.items()]
+    EarlyStopping = Annotated[reduce(or_, _TAGGED), Discriminator(_name_of)]
 
 
 @cache
@@ -53,6 +60,7 @@ def rungs_of_trial(study: StudyRecord, trial: int) -> tuple[int, ...]:
 
 
 __all__ = [
+    "RULES",
     "Asha",
     "EarlyStopping",
     "Hyperband",

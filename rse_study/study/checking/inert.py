@@ -9,14 +9,13 @@ from math import prod
 from pydantic import ValidationError
 
 from rse_study.errors import InputError
-from rse_study.methods.base import MethodBase
 from rse_study.results.manipulation import Checks, ManipulationCheck
 from rse_study.spec import show_setting
 from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
 
 MOST_CORNERS = 1024  # take a tenth of a second
-EVERY = "every trial of the search"
+THE_BASE, EVERY = "the base", "every trial of the search"
 
 
 def checks_of(trials: Iterable[Trial]) -> Checks:
@@ -35,7 +34,8 @@ def inert_parts(rows: Mapping[str, Sequence[Trial]]) -> list[str]:
         for check, values in _foreseen(trials).items():
             on = [value for value in values if value or not check.zero_is_off]
             if len(values) == len(trials) and on and all(check.is_inert(value) for value in on):
-                found.setdefault(check, {})[name] = max(on)
+                shown = name if name in (THE_BASE, EVERY) else f'"{name}"'
+                found.setdefault(check, {})[shown] = max(on)
     return [
         check.sentence({EVERY: of[EVERY]} if EVERY in of else of, len(rows), "at most ")
         for check, of in found.items()
@@ -46,7 +46,6 @@ def _foreseen(trials: Iterable[Trial]) -> dict[ManipulationCheck, list[float]]:
     """Return the most that a check can be, by check, in trials that foresee it."""
     most = defaultdict[ManipulationCheck, list[float]](list)
     for trial in trials:
-        assert isinstance(trial.method, MethodBase)
         known = trial.method.foreseen(trial.batch_size)
         for check in trial.method.checks:
             if check.metric in known:
@@ -59,7 +58,7 @@ def rows_of_search(space: Space[Trial]) -> dict[str, list[Trial]]:
 
     What moves grows with every number it depends on, so that a part that is inert at all corners is so between them.
     """
-    rows = {"the base": [space.base]}
+    rows = {THE_BASE: [space.base]}
     branches = list(space.branches())
     if sum(prod(len(axis.domain.edges()) for axis in one.axes) for _, one in branches) > MOST_CORNERS:
         return rows

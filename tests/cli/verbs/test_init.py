@@ -9,7 +9,7 @@ import pytest
     ("options", "said", "inert"),
     [
         ([], "16 trials over alpha, beta, N, rho: 22 cells", "the base"),
-        (["--grid"], "18 cells", "rho = 0.5, rho = 1, no detection and no adversary"),
+        (["--grid"], "18 cells", '"rho = 0.5", "rho = 1", "no detection" and "no adversary"'),
     ],
 )
 def test_what_is_written_is_valid(rse, tmp_path, options, said, inert):
@@ -19,7 +19,7 @@ def test_what_is_written_is_valid(rse, tmp_path, options, said, inert):
     validated = rse("validate", "mine.yaml")
     assert (validated.code, validated.err) == (0, "")
     warning, first, *others = validated.out.splitlines()
-    assert warning.startswith(f"warning: Inert in {inert}: PGD's delta, ")
+    assert warning.startswith(f"warning: PGD's delta has no effect in {inert}: ")
     assert first.startswith("mine: valid. ")
     assert first.endswith(said)
     assert not any(line.startswith("warning: ") for line in others)

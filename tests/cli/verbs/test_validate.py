@@ -24,9 +24,8 @@ def test_a_valid_study_is_said_to_be(rse):
     assert (ended.code, ended.out.splitlines()) == (
         0,
         [
-            "warning: Inert in the base: PGD's delta, which moves by at most 2.8% of the norm of its random start "
-            "(alive from 10%: what moves by less than a tenth is its start). This leaves noise in place of "
-            "this part.",
+            "warning: PGD's delta has no effect in the base: it moves by at most 2.8% of the norm of its random "
+            "start (the limit is 10%). This leaves random noise, not an adversary.",
             "joint: valid. 6 trials over alpha, beta, N, norm, rho, lambda1, lambda2, phi: 10 cells",
             "stopped early at steps 15, 30, unless among the best 1/2 so far",
             "confirmed: 1 best trial and the base, with seeds 1, 2",

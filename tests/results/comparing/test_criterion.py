@@ -129,6 +129,7 @@ def test_the_criterion_decides_which_interval_gives_the_verdict(tmp_path):
 
 LATENCY = Measure(name="latency", metric="builtin/latency/seconds", direction="minimize")
 IN_POINTS = Measure(name="own", metric="mine:Own/preset/error", unit="points")
+WITH_MARGIN = Measure(name="speed", metric="mine:Speed/preset/seconds", unit="s", margin=0.2)
 IN_SECONDS = Measure(name="speed", metric="builtin/speed/accuracy", unit="s")
 
 
@@ -165,6 +166,9 @@ DEV, LOSS = of("dev", "STS-B/dev/all"), of("loss")
         (of("dev", "", 1.5, LATENCY), f"{LATENCY.metric} - {LATENCY.metric}", 0.0),
         (of("dev", "", None, IN_SECONDS), IN_SECONDS.metric, 0.0),
         (of("dev", "", 1.5, IN_POINTS), IN_POINTS.metric, 1.5),
+        (of("dev", "", 1.5, WITH_MARGIN), WITH_MARGIN.metric, 0.2),
+        (of(WITH_MARGIN.metric, "", None, WITH_MARGIN), "", 0.2),
+        (of(WITH_MARGIN.metric, "", 0.7, WITH_MARGIN), "", 0.7),
         (LOSS, "", 0.0),
         (LOSS, "STS-B/test/all", 0.5),
         (of("dev", margin=1.5), "", 1.5),
@@ -184,3 +188,5 @@ def test_measures_of_ledgers_without_units_have_those_of_their_names():
     assert {Measure.model_validate({"name": one, "metric": one}).unit for one in known} == {"points"}
     others = ("STS-B/geometry/alignment", "STS-B/replayed/drift", "builtin/latency/seconds", "m:C/p/accuracy")
     assert {Measure.model_validate({"name": one, "metric": one}).unit for one in others} == {""}
+    assert WITH_MARGIN.model_dump()["margin"] == 0.2
+    assert "margin" not in IN_SECONDS.model_dump()

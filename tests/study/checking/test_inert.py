@@ -18,12 +18,20 @@ def trial(method, **settings):
 
 
 PARTS = [
-    ("alpha of the papers", settings(alpha=1e-5, **STEPS), ["PGD's delta, which moves by at most 2.8%"]),
+    (
+        "alpha of the papers",
+        settings(alpha=1e-5, **STEPS),
+        ['PGD\'s delta has no effect in "this row": it moves by at most 2.8%'],
+    ),
     ("a hundred times that", settings(alpha=1e-3, **STEPS), []),
     ("no weight of PGD", settings(alpha=1e-5, rho=0.0, **STEPS), []),
     ("no steps", settings(alpha=1e-5, **STEPS | {"K": 0}), []),
-    ("beta of 1e-6", settings(alpha=1e-3, **STEPS | {"beta": 1e-6}), ["FGSM's delta"]),
-    ("lambda of V-advCSE", VAdvCSE(), ["lambda F, at most 0.0011% of the loss"]),
+    ("beta of 1e-6", settings(alpha=1e-3, **STEPS | {"beta": 1e-6}), ["FGSM's delta has no effect in"]),
+    (
+        "lambda of V-advCSE",
+        VAdvCSE(),
+        ['lambda F has no effect in "this row": it is at most 0.0011% of the loss'],
+    ),
     ("ten thousand times that", VAdvCSE(weight=1e-2), []),
     ("a divergence without a bound", VAdvCSE(divergence="kl"), []),
     ("without the term", VAdvCSE(weight=0.0), []),
@@ -35,7 +43,7 @@ def test_what_cannot_be_alive_is_named(name, method, expected):
     found = inert_parts({"this row": [trial(method)], "an other": [trial(settings(alpha=1e-2))]})
     assert len(found) == len(expected), found
     for warning, words in zip(found, expected, strict=True):
-        assert warning.startswith(f"Inert in this row: {words}")
+        assert warning.startswith(words)
 
 
 def test_the_bound_holds_for_what_the_steps_do():
@@ -57,19 +65,25 @@ METHODS = (
     "strength={log: [1e-9, %s], when: {method: virtual}, into: [method.weight]}",
 )
 RANGES = [
-    (("alpha={log: [1e-6, 1e-3]}",), ["the base: PGD's delta, which moves by at most 2.8%"]),
+    (("alpha={log: [1e-6, 1e-3]}",), ["PGD's delta has no effect in the base: it moves by at most 2.8%"]),
     (
         ("alpha={log: [1e-7, 1e-6]}",),
-        ["every trial of the search: PGD's delta, which moves by at most 0.28%"],
+        ["PGD's delta has no effect in every trial of the search: it moves by at most 0.28%"],
     ),
     # Where rho is 0 there is no PGD to be inert.
-    (("alpha={log: [1e-7, 1e-6]}", "rho={float: [0, 1]}"), ["every trial of the search: PGD's delta"]),
-    (("beta={log: [1e-3, 3e-2]}", NORMS), ["the base and norm = linf: PGD's delta"]),
+    (
+        ("alpha={log: [1e-7, 1e-6]}", "rho={float: [0, 1]}"),
+        ["PGD's delta has no effect in every trial of the search:"],
+    ),
+    (("beta={log: [1e-3, 3e-2]}", NORMS), ['PGD\'s delta has no effect in the base and "norm = linf":']),
     (
         (METHODS[0], METHODS[1] % "1e-6"),
-        ["the base and method = ours: PGD's delta", "method = virtual: lambda F, at most 0.00064%"],
+        [
+            'PGD\'s delta has no effect in the base and "method = ours":',
+            'lambda F has no effect in "method = virtual":',
+        ],
     ),
-    ((METHODS[0], METHODS[1] % "1"), ["the base and method = ours: PGD's delta"]),
+    ((METHODS[0], METHODS[1] % "1"), ['PGD\'s delta has no effect in the base and "method = ours":']),
 ]
 
 
@@ -79,10 +93,10 @@ def test_a_search_is_told_what_is_inert_in_all_of_it_and_beside_a_choice(joint, 
     content["search"] = {}
     edits = [f"search.{axis}" for axis in axes]
     apply_overrides(content, [*edits, "early_stopping=null", "num_trials=2", "sampler.name=random"])
-    said = [one for one in check_content(content, where="x.yaml").warnings if one.startswith("Inert in ")]
+    said = [one for one in check_content(content, where="x.yaml").warnings if " no effect in " in one]
     assert len(said) == len(expected), said
     for warning, words in zip(said, expected, strict=True):
-        assert warning.startswith(f"Inert in {words}")
+        assert warning.startswith(words)
 
 
 def test_a_space_with_too_many_corners_is_judged_by_its_base(joint):
@@ -92,4 +106,4 @@ def test_a_space_with_too_many_corners_is_judged_by_its_base(joint):
     )
     content["search"]["sigma"]["into"] = ["optimizer.max_norm"]
     (said,) = (one for one in check_content(content, where="x.yaml").warnings if "PGD" in one)
-    assert said.startswith("Inert in the base: ")
+    assert said.startswith("PGD's delta has no effect in the base: ")

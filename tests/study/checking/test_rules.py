@@ -280,5 +280,5 @@ def test_all_rules_are_looked_at_even_where_fields_are_broken():
 def test_what_is_allowed_and_odd_is_a_warning(content, overrides, warning):
     apply_overrides(content, overrides)
     inert, found = check_study(build(Study, content, where="x.yaml"), where="x.yaml").warnings
-    assert inert.startswith("Inert in the base: PGD's delta, ")
+    assert inert.startswith("PGD's delta has no effect in the base: ")
     assert found.startswith(warning)

@@ -126,7 +126,7 @@ def test_a_flat_grid_is_refused_unless_another_axis_keeps_it_from_the_bound(grid
     )
     bound, inert = grid_of({"beta": [2.5, 1e-3]}).warnings
     assert bound.startswith("delta can reach its bound")
-    assert inert.startswith("Inert in all 2 rows: PGD's delta, ")
+    assert inert.startswith("PGD's delta has no effect in all 2 rows: ")
     assert grid_of({"beta": [1e-2, 1e-3]}).warnings == (inert,)
     assert grid_of({"beta": [1e-2, 1e-3], "alpha": [1e-2, 1e-3]}).warnings == ()
     axes = {

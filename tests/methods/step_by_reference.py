@@ -11,15 +11,11 @@ from rse_study.methods.method import Networks, RunContext
 from tests.reference import step_reference
 
 
-def reference_step(
-    method: RobustSentEmbed,
-    networks: Networks,
-    batch: Batch,
-    run: RunContext,
-    step: int,
-    table: Tensor | None,
+def reference(
+    method: RobustSentEmbed, networks: Networks, batch: Batch, run: RunContext, step: int
 ) -> step_reference.Step:
     """The reference's answer with the same weights, draws and filled ids."""
+    table = method.state(networks, run.streams).get("V")
     adversarial, detects = method.has_adversary, method.lambda2 > 0
     weakened = adversarial and method.masks.phi > 0
     p_tok, p_fea = _probabilities(method, batch, run, step, networks) if weakened else ([], [])

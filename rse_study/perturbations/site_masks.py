@@ -1,0 +1,88 @@
+"""Weakening masks on the first layers' outputs, learnt by the ascent (L2P-CSR)."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+from pydantic import NonNegativeInt, PositiveFloat
+
+from rse_study.perturbations import geometry
+from rse_study.perturbations.ascent import Anchor, Change, SiteMask
+from rse_study.perturbations.noise import feature_rows, uniform_rows
+from rse_study.results.manipulation import LIMITS, Checks, ManipulationCheck
+from rse_study.spec import Spec, field
+from rse_study.streams import Streams
+from rse_study.tensors import Bool, Float, Tensor, torch
+
+
+@dataclass(frozen=True)
+class KeepProbabilities:
+    """Keep probabilities of every site."""
+
+    tokens: Float[Tensor, "k n l"]
+    features: Float[Tensor, "k n d"]
+    mask: Bool[Tensor, "n l"]
+    """True = real token"""
+
+
+class SiteMasks(Spec):
+    """Base class of masks that are moved by the ascent (L2P-CSR eqs 1-8).
+
+    mask = 1 where p >= phi, p moved by the gradient with respect to the mask. All real tokens count, special ones
+    included.
+    """
+
+    checks: ClassVar[Checks] = tuple(
+        ManipulationCheck(
+            f"masks/{what}",
+            f"the {what}' masks",
+            *LIMITS["masks/"],
+            "views that they do not weaken",
+            zero_is_off=True,
+        )
+        for what in ("tokens", "features")
+    )
+    phi: float = field(0.0, symbol="phi", ge=0, le=1)
+    """probability p below which a token or feature is weakened; 0 weakens nothing"""
+    num_layers: NonNegativeInt = field(2, symbol="k")
+    """first layers whose outputs are weakened, the embedding block's output beside them"""
+    step_size: PositiveFloat = field(0.5, symbol="lr_p")
+    """length of a step of p along g / ||g||_2, in probability; of a sign step its size in every entry"""
+    # Appendix B: the embedding block and the first k layers; section 4.1 says l = 0..k-1 (`below_k`).
+    sites: Literal["through_k", "below_k"] = "through_k"
+    """weakened outputs: the embedding block's and those of layers 1..k, or of 1..k-1"""
+
+    @property
+    def num_sites(self) -> int:
+        return self.num_layers + (self.sites == "through_k")
+
+    def reach(self) -> None:
+        """Return None: probabilities have no ball."""
+
+    def init(self, anchor: Anchor, streams: Streams, *, is_shared: bool = False) -> KeepProbabilities:
+        """Draw p ~ U(0, 1) (eq 4), keyed by row like all noise of a batch."""
+        tokens = uniform_rows(anchor, streams, "masks", self.num_sites).permute(2, 0, 1)
+        features = feature_rows(anchor, streams, self.num_sites, is_shared=is_shared)
+        return KeepProbabilities(tokens, features, anchor.mask)
+
+    def apply(self, state: KeepProbabilities) -> Change:
+        """Mask every site (eq 1)."""
+        pairs = zip(self.cut(state.tokens), self.cut(state.features), strict=True)
+        return Change(masks=tuple(SiteMask(tokens, features) for tokens, features in pairs))
+
+    def cut(self, probabilities: Float[Tensor, "k n x"]) -> Float[Tensor, "k n x"]:
+        """Return the masks of probabilities."""
+        return (probabilities >= self.phi).to(probabilities.dtype)
+
+    def update(self, state: KeepProbabilities, gradient: Change, t: int) -> KeepProbabilities:
+        """Step to p <- clip01(p + lr_p * g / ||g||_2), g by the masks (eqs 5-8)."""
+        tokens = torch.stack([site.tokens for site in gradient.masks]) * state.mask
+        features = torch.stack([site.features for site in gradient.masks])
+        return replace(
+            state,
+            tokens=(state.tokens + self.step_size * self.along(tokens)).clamp(0, 1),
+            features=(state.features + self.step_size * geometry.unit(features, "l2")).clamp(0, 1),
+        )
+
+    def along(self, tokens: Float[Tensor, "k n l"]) -> Float[Tensor, "k n l"]:
+        """Return the direction of a step of the tokens' p."""
+        return geometry.unit(tokens, "l2")
