@@ -12,9 +12,8 @@ from sklearn.metrics import matthews_corrcoef
 
 from rse_study.activity import ProgressCallback
 from rse_study.assets.victim import VictimClassifier
-from rse_study.data.attack_sets import OF_GLUE, read_attack_set
+from rse_study.data.attack_sets import OF_GLUE, read_attack_set, training_for
 from rse_study.data.labelled import Labelled
-from rse_study.data.victim_texts import training_for
 from rse_study.downstream.attack_items import attack_items, kept_outcomes
 from rse_study.downstream.attack_models import ResourceLoader, fingerprint_resources, resources_for
 from rse_study.downstream.fine_tuned import classifier_of, drawn

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from rse_study.data.labelled import Labelled
-from rse_study.data.nli_sets import ANLI_ROUNDS
+from rse_study.data.labelled_sets import ANLI_ROUNDS
 from rse_study.evaluation.attacks.victim import Victim
 from rse_study.evaluation.classification import ClassifierScore, evaluate_accuracy
 from rse_study.results.item_scores import ItemScores

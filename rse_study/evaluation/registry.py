@@ -5,8 +5,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from rse_study.data.labelled_sets import TRANSFER_TASKS
 from rse_study.data.tasks import SUBSETS
-from rse_study.data.transfer_sets import transfer_tasks
 from rse_study.evaluation.evaluations import FrozenEvaluation
 from rse_study.evaluation.own_class import class_in, read_own_evaluation
 from rse_study.registry import Registry
@@ -33,7 +33,7 @@ class EvaluationFamily:
 
 def transfer_names(preset: str) -> tuple[str, ...]:
     """Return the names of the seven transfer tasks with a preset."""
-    return tuple(f"{task}/{preset}" for task in transfer_tasks())
+    return tuple(f"{task}/{preset}" for task in TRANSFER_TASKS)
 
 
 EVALUATIONS: Registry[EvaluationFamily] = Registry(
