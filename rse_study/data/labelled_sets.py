@@ -56,7 +56,11 @@ def read_labelled(name: str, split: str, data_dir: Path) -> Labelled:
     """Read one split of a set, in the order of its files."""
     given = labelled_sets().get(name)
     paths = [find_set_file(file, data_dir) for file in files_of(name, split)]
-    known = given.place_of_label if given.form != "by_class" else {str(place): place for place in range(len(paths))}
+    known = (
+        given.place_of_label
+        if given.form != "by_class"
+        else {str(place): place for place in range(len(paths))}
+    )
     examples = (
         (text_of(*texts, where=where, may_be_empty=given.may_be_empty), label_of(label, known, where))
         for place, path in enumerate(paths)

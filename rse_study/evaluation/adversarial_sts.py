@@ -8,8 +8,8 @@ import numpy as np
 
 from rse_study.data.labelled import Text
 from rse_study.data.pairs import StsPairs
+from rse_study.evaluation.attacks.attack import Target
 from rse_study.evaluation.attacks.outcome import AttackOutcome
-from rse_study.evaluation.attacks.single_input import Target
 from rse_study.evaluation.attacks.summary import Summary, summarise
 from rse_study.evaluation.rank_correlation import spearman
 from rse_study.evaluation.score_map import MapKind, ScoreMap

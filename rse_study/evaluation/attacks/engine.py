@@ -8,11 +8,10 @@ from types import MappingProxyType
 import numpy as np
 
 from rse_study.data.labelled import Labelled, Text
-from rse_study.evaluation.attacks.attack import Attack, QueryGenerator
+from rse_study.evaluation.attacks.attack import Attack, QueryGenerator, Target, attack_one
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.goals import VictimOutput
 from rse_study.evaluation.attacks.outcome import AttackOutcome
-from rse_study.evaluation.attacks.single_input import Target, attack_one
 from rse_study.evaluation.attacks.victim import CountedVictim, Victim
 from rse_study.streams import Streams
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 from rse_study.activity import ProgressCallback
 from rse_study.data.labelled import Labelled
-from rse_study.evaluation.attacks.attack import Attack
+from rse_study.evaluation.attacks.attack import Attack, Target
 from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.evaluation.attacks.outcome_store import OutcomeStore
-from rse_study.evaluation.attacks.single_input import Target
 from rse_study.evaluation.attacks.victim import Victim
 
 

@@ -57,10 +57,9 @@ def sentences() -> Labelled:
     return Labelled("toy", "test", texts, np.array([draw.randrange(2) for _ in texts]), ("no", "yes"))
 
 
-def pwws_with(synonyms: dict[str, tuple[str, ...]], **settings) -> Attack:
+def pwws_with(synonyms: dict[str, tuple[str, ...]]) -> Attack:
     rules = (RepeatModification(), StopwordModification(STOPWORDS))
-    search = Greedy(ranking=WeightedSaliency(**settings))
-    return Attack("toy", UNTARGETED, Lexicon(synonyms), search, rules)
+    return Attack("toy", UNTARGETED, Lexicon(synonyms), Greedy(ranking=WeightedSaliency()), rules)
 
 
 @pytest.fixture

@@ -1,14 +1,9 @@
 """Words read from files, and what is said of files that cannot be read."""
 
-import math
-
-import numpy as np
 import pytest
 
-from rse_study.errors import InputError, MissingFile
+from rse_study.errors import InputError
 from rse_study.evaluation.attacks.lexicons import lookalikes, ppdb, stopwords
-from rse_study.evaluation.attacks.lexicons.vectors import Vectors
-from tests.cases import cases
 
 
 def write(folder, name, content):
@@ -46,46 +41,3 @@ def test_a_line_that_is_no_pair_and_an_archive_without_stop_words(tmp_path):
     write(tmp_path, str(stopwords.ARCHIVE), "no archive")
     with pytest.raises(InputError, match="stopwords/english"):
         stopwords.english_stopwords(tmp_path)
-
-
-@pytest.mark.parametrize("header", ["", "4 3\n"])
-def test_neighbours_are_those_of_a_plain_loop(tmp_path, header):
-    rows = {"a": (3, 0, 0), "b": (1, 1, 0), "c": (0, 0, 2), "d": (-1, 0, 0)}
-    lines = "".join(f"{word} {' '.join(map(str, row))}\n" for word, row in rows.items())
-    vectors = Vectors.open(write(tmp_path, "v.txt", header + lines))
-    for word, row in rows.items():
-        cosines = {}
-        for other, numbers in rows.items():
-            dot = sum(x * y for x, y in zip(row, numbers, strict=True))
-            cosines[other] = dot / math.hypot(*row) / math.hypot(*numbers)
-            assert vectors.cosine(word, other) == pytest.approx(cosines[other], abs=1e-6)
-        nearest = sorted((other for other in rows if other != word), key=lambda other: -cosines[other])
-        assert vectors.nearest(word, 9) == nearest
-        assert vectors.nearest(word, 2) == nearest[:2]
-    assert vectors.nearest("unheard", 2) == []
-    assert vectors.cosine("a", "unheard") is None
-
-
-def test_a_zero_vector_is_near_nothing_and_the_first_of_a_word_counts(tmp_path):
-    vectors = Vectors.open(write(tmp_path, "v.txt", "a 0 0\nb 1 0\nb 0 1\nc 1 0\n"))
-    assert np.isfinite(vectors.unit).all()
-    assert vectors.cosine("b", "c") == 1.0
-    assert vectors.cosine("a", "c") == 0.0
-
-
-@cases(
-    ("content", "message"),
-    [
-        ("a 1 2\nb 1\n", r"v.txt:2: is no vector: a word and 2 finite numbers"),
-        ("a 1 2\nb 1 x\n", r"v.txt:2: is no vector"),
-        ("a 1 2\nb 1 nan\n", r"v.txt:2: is no vector"),
-        ("a 1 2\n\n", r"v.txt:2: is no vector"),
-        ("a\n", r"v.txt:1: is no vector"),
-        ("", r"v.txt: holds no vectors"),
-    ],
-)
-def test_files_that_hold_no_vectors(tmp_path, content, message):
-    with pytest.raises(InputError, match=message):
-        Vectors.open(write(tmp_path, "v.txt", content))
-    with pytest.raises(MissingFile):
-        Vectors.open(tmp_path / "none.txt")

@@ -12,7 +12,7 @@ from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
 from rse_study.evaluation.attacks.recipes.constraint_sets import label, word_constraints
 from rse_study.evaluation.attacks.resources import AttackResources, Resource
 from rse_study.evaluation.attacks.search.greedy import Greedy
-from rse_study.evaluation.attacks.search.leave_one_out import Unknown
+from rse_study.evaluation.attacks.search.leave_one_out import UNKNOWN, LeaveOneOut
 from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLMSwap
 
 
@@ -41,7 +41,7 @@ class BERTAttack(AttackRecipe):
             label=label(self.name, notes),
             goal=goal,
             transformation=MaskedLMSwap(model.model, self.num_candidates, is_masked=False),
-            search=Greedy(ranking=Unknown()),
+            search=Greedy(ranking=LeaveOneOut(token=UNKNOWN)),
             pre_transformation_constraints=(
                 *word_constraints(resources, self.sides),
                 MaxWordsPerturbed(self.max_share),

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from rse_study.evaluation.attacks.attack import Constraint, PreTransformationConstraint
+from rse_study.evaluation.attacks.attack import PreTransformationConstraint
 from rse_study.evaluation.attacks.constraints.input_column import InputColumnModification, Sides
-from rse_study.evaluation.attacks.constraints.part_of_speech import PartOfSpeech
 from rse_study.evaluation.attacks.constraints.repeat_modification import RepeatModification
 from rse_study.evaluation.attacks.constraints.stopword_modification import StopwordModification
 from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
@@ -19,16 +18,6 @@ def word_constraints(resources: AttackResources, sides: Sides) -> tuple[PreTrans
         StopwordModification(english_stopwords(resources.data_dir)),
         InputColumnModification(sides),
     )
-
-
-def tag_constraints(resources: AttackResources) -> tuple[Constraint, ...]:
-    """Return the part-of-speech constraint if there is a tagger."""
-    return () if resources.tagger is None else (PartOfSpeech(resources.tagger.model),)
-
-
-def tag_note(resources: AttackResources) -> str:
-    """Return the label's note on parts of speech."""
-    return "no part of speech" if resources.tagger is None else f"tags from {resources.tagger.name}"
 
 
 def label(name: str, replaced: Sequence[str]) -> str:

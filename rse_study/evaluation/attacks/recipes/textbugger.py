@@ -12,7 +12,7 @@ from rse_study.evaluation.attacks.lexicons.lookalikes import homoglyphs, keyboar
 from rse_study.evaluation.attacks.recipes.constraint_sets import label, word_constraints
 from rse_study.evaluation.attacks.resources import AttackResources, Resource
 from rse_study.evaluation.attacks.search.greedy import Greedy
-from rse_study.evaluation.attacks.search.leave_one_out import Deleted
+from rse_study.evaluation.attacks.search.leave_one_out import LeaveOneOut
 from rse_study.evaluation.attacks.transformations.bugs import Bugs
 from rse_study.evaluation.attacks.transformations.composite import CompositeTransformation
 from rse_study.evaluation.attacks.transformations.neighbours import NeighbourSwap
@@ -48,7 +48,7 @@ class TextBugger(AttackRecipe):
             transformation=CompositeTransformation(
                 (bugs, NeighbourSwap(synonyms.model, self.num_neighbours))
             ),
-            search=Greedy(ranking=Deleted()),
+            search=Greedy(ranking=LeaveOneOut()),
             pre_transformation_constraints=word_constraints(resources, self.sides),
             constraints=(SentenceSimilarity(encoder.model, self.min_similarity, "cosine", "original", None),),
         )

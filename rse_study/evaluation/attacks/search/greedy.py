@@ -4,7 +4,7 @@ from typing import Protocol, runtime_checkable
 
 from pydantic import ConfigDict
 
-from rse_study.evaluation.attacks.attack import Candidate, QueryGenerator, SearchProblem, SearchResult
+from rse_study.evaluation.attacks.attack import Candidate, QueryGenerator, SearchResult, SingleInput
 from rse_study.evaluation.attacks.goals import VictimOutput
 from rse_study.spec import Spec
 
@@ -13,7 +13,7 @@ from rse_study.spec import Spec
 class Ranking(Protocol):
     """An order of words by importance."""
 
-    def order(self, problem: SearchProblem) -> QueryGenerator[list[int]]:
+    def order(self, problem: SingleInput) -> QueryGenerator[list[int]]:
         """Return positions, most important first; none if the query budget ran out."""
         ...
 
@@ -28,7 +28,7 @@ class Greedy(Spec):
     model_config = ConfigDict(arbitrary_types_allowed=True)
     ranking: Ranking
 
-    def find(self, problem: SearchProblem) -> QueryGenerator[SearchResult]:
+    def find(self, problem: SingleInput) -> QueryGenerator[SearchResult]:
         best = SearchResult(problem.original, problem.clean)
         for position in (yield from self.ranking.order(problem)):
             candidates = problem.candidates(best.text, position)
@@ -43,7 +43,7 @@ class Greedy(Spec):
         return best
 
 
-def _choice(problem: SearchProblem, tried: list[tuple[Candidate, VictimOutput]]) -> SearchResult:
+def _choice(problem: SingleInput, tried: list[tuple[Candidate, VictimOutput]]) -> SearchResult:
     """Return the best candidate, or the most similar of the top ones at the goal."""
     chosen, row = tried[0]
     for candidate, answer in tried:

@@ -4,27 +4,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rse_study.evaluation.attacks.attack import QueryGenerator, SearchProblem
+from rse_study.evaluation.attacks.attack import QueryGenerator, SingleInput
 from rse_study.spec import Spec
 
+UNKNOWN = "[UNK]"
+"""put into the text literally; BERT's tokenizers map it to their unknown token"""
 
-class Unknown(Spec):
-    """`unk`: replaces the word by one that the victim does not know."""
 
-    token: str = "[UNK]"  # put into the text literally; BERT's tokenizers map it to their unknown token
+class LeaveOneOut(Spec):
+    """Ranks words by the score without them: deleted, or replaced by a token."""
 
-    def order(self, problem: SearchProblem) -> QueryGenerator[list[int]]:
+    token: str = ""
+    """stands in the word's place; empty: the word is deleted"""
+
+    def order(self, problem: SingleInput) -> QueryGenerator[list[int]]:
         positions = problem.positions()
         rows = yield [problem.original.replaced(position, self.token) for position in positions]
-        return by_importance(positions, [problem.score(row) for row in rows])
-
-
-class Deleted(Spec):
-    """`delete`: removes the word."""
-
-    def order(self, problem: SearchProblem) -> QueryGenerator[list[int]]:
-        positions = problem.positions()
-        rows = yield [problem.original.replaced(position, "") for position in positions]
         return by_importance(positions, [problem.score(row) for row in rows])
 
 

@@ -1,32 +1,23 @@
-"""Synonyms from a lexicon: word vectors or a list."""
+"""Synonyms from a list."""
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from rse_study.evaluation.attacks.attacked_text import AttackedText, is_one_word
-
-
-@runtime_checkable
-class Neighbours(Protocol):
-    """A source of words that are near a word."""
-
-    def nearest(self, word: str, num: int) -> list[str]:
-        """Return at most `num` other words, the nearest first."""
-        ...
+from rse_study.evaluation.attacks.lexicons.ppdb import SynonymList
 
 
 @dataclass(frozen=True)
 class NeighbourSwap:
-    """Offers the nearest words in a lexicon, in the case of the word they replace."""
+    """Offers the first synonyms of a list, in the case of the word they replace."""
 
-    neighbours: Neighbours
+    synonyms: SynonymList
     num_candidates: int
 
     def replacements(self, text: AttackedText, position: int, generator: np.random.Generator) -> list[str]:
         word = text.word(position)
-        near = self.neighbours.nearest(word.lower(), self.num_candidates)
+        near = self.synonyms.nearest(word.lower(), self.num_candidates)
         cased = dict.fromkeys(cased_like(word, other) for other in near if is_one_word(other))
         return [other for other in cased if other != word]
 
