@@ -25,9 +25,8 @@ from rse_study.data.attack_sets import read_attack_set
 from rse_study.data.labelled import Labelled, Text
 from rse_study.data.location import data_dir
 from rse_study.evaluation.attacks.attack import Attack
-from rse_study.evaluation.attacks.engine import attack_all
+from rse_study.evaluation.attacks.engine import Victim, attack_all
 from rse_study.evaluation.attacks.recipes import RECIPES, REPLAYABLE
-from rse_study.evaluation.attacks.victim import Victim
 from rse_study.models.classifier_folder import load_classifier
 
 SIZES = (64, 1)  # texts a forward pass

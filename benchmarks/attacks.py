@@ -30,9 +30,8 @@ from rse_study.data.labelled import Labelled
 from rse_study.data.location import data_dir
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack import Attack
-from rse_study.evaluation.attacks.engine import attack_all
+from rse_study.evaluation.attacks.engine import Victim, attack_all
 from rse_study.evaluation.attacks.recipes import RECIPES, REPLAYABLE
-from rse_study.evaluation.attacks.victim import Victim
 from rse_study.training.classifier.config import FineTuning
 
 ENCODER = "2x128"

@@ -19,10 +19,9 @@ from rse_study.downstream.attack_models import ResourceLoader, fingerprint_resou
 from rse_study.downstream.fine_tuned import classifier_of, drawn
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
-from rse_study.evaluation.attacks.outcome_store import OutcomeStore
+from rse_study.evaluation.attacks.outcome import summarise
+from rse_study.evaluation.attacks.outcome_store import AttackRun, OutcomeStore, attack_and_store
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.resumable_attack import AttackRun, attack_and_store
-from rse_study.evaluation.attacks.summary import summarise
 from rse_study.evaluation.evaluations import Evaluation, evaluation_row
 from rse_study.evaluation.vectors import Embed
 from rse_study.results.files.attack_file import (

@@ -20,8 +20,7 @@ from rse_study.data.text_files import SET_DATA
 from rse_study.downstream.fine_tuned import FineTunedTask, drawn
 from rse_study.downstream.settings import Settings
 from rse_study.errors import MissingFile
-from rse_study.evaluation.classification import ClassifierScore
-from rse_study.evaluation.nli import evaluate_nli
+from rse_study.evaluation.classification import ClassifierScore, evaluate_nli
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.registry import Registry
 

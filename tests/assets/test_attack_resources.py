@@ -13,8 +13,7 @@ from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack import Target
 from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.goals import Untargeted
-from rse_study.evaluation.attacks.lexicons.ppdb import FILE as PPDB
-from rse_study.evaluation.attacks.lexicons.stopwords import ARCHIVE as STOP_WORDS
+from rse_study.evaluation.attacks.lexicons import PPDB, STOP_WORDS
 from rse_study.evaluation.attacks.recipes import RECIPES, REPLAYABLE
 from rse_study.evaluation.attacks.resources import Resource
 from rse_study.training.trial import Replayed

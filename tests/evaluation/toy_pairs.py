@@ -8,11 +8,9 @@ import numpy as np
 
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.attacks.attack import Attack
-from rse_study.evaluation.attacks.constraints.input_column import InputColumnModification, Sides
-from rse_study.evaluation.attacks.constraints.repeat_modification import RepeatModification
+from rse_study.evaluation.attacks.constraints import InputColumnModification, RepeatModification, Sides
 from rse_study.evaluation.attacks.goals import Goal
-from rse_study.evaluation.attacks.search.greedy import Greedy
-from rse_study.evaluation.attacks.search.leave_one_out import UNKNOWN, LeaveOneOut
+from rse_study.evaluation.attacks.search import UNKNOWN, Greedy, LeaveOneOut
 from tests.evaluation.attacks.conftest import Lexicon
 
 WORDS = [f"w{i}" for i in range(20)]

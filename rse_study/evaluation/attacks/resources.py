@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.constraints.sentence_similarity import Encode
-from rse_study.evaluation.attacks.lexicons.ppdb import SynonymList
-from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLM
+from rse_study.evaluation.attacks.constraints import Encode
+from rse_study.evaluation.attacks.lexicons import SynonymList
+from rse_study.evaluation.attacks.transformations import MaskedLM
 
 T = TypeVar("T")
 

@@ -26,9 +26,9 @@ from rse_study.downstream.registry import (
 )
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.downstream.weakened import WeakenedTokens
+from rse_study.evaluation.classification import SQUAD_METRICS
 from rse_study.evaluation.geometry import AlignmentUniformity
 from rse_study.evaluation.plane import SentencePlane
-from rse_study.evaluation.squad import SQUAD_METRICS
 from rse_study.evaluation.sts import Similarity
 from rse_study.evaluation.transfer import Transfer
 from rse_study.models.classifier import Classifier

@@ -7,12 +7,14 @@ import pytest
 
 from rse_study.evaluation.attacks.attack import Candidate
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.constraints.input_column import InputColumnModification
-from rse_study.evaluation.attacks.constraints.max_words_perturbed import MaxWordsPerturbed
-from rse_study.evaluation.attacks.constraints.repeat_modification import RepeatModification
-from rse_study.evaluation.attacks.constraints.sentence_similarity import SentenceSimilarity
-from rse_study.evaluation.attacks.constraints.stopword_modification import StopwordModification
-from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
+from rse_study.evaluation.attacks.constraints import (
+    InputColumnModification,
+    MaxWordsPerturbed,
+    RepeatModification,
+    SentenceSimilarity,
+    StopwordModification,
+)
+from rse_study.evaluation.attacks.lexicons import english_stopwords
 from tests.cases import cases
 
 PAIR = AttackedText.of(("The the end", "it ends"))

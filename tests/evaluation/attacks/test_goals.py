@@ -7,8 +7,7 @@ from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack import Attack, Target
 from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.goals import UNTARGETED, Deviation, Drift, Maximise
-from rse_study.evaluation.attacks.search.greedy import Greedy
-from rse_study.evaluation.attacks.search.leave_one_out import UNKNOWN, LeaveOneOut
+from rse_study.evaluation.attacks.search import UNKNOWN, Greedy, LeaveOneOut
 from tests.evaluation.attacks.bag_of_words import Score
 from tests.evaluation.attacks.conftest import Lexicon
 

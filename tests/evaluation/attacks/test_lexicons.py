@@ -2,8 +2,9 @@
 
 import pytest
 
+from rse_study.data.typos import lookalikes
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.lexicons import lookalikes, ppdb, stopwords
+from rse_study.evaluation.attacks.lexicons import PPDB, STOP_WORDS, SynonymList, english_stopwords, keyboard
 
 
 def write(folder, name, content):
@@ -14,8 +15,8 @@ def write(folder, name, content):
 
 
 def test_synonyms_go_both_ways_in_the_order_of_the_file(tmp_path):
-    write(tmp_path, ppdb.FILE, "car auto\nbus coach\ncoach bus\nvan car\nodd odd\n\n")
-    lists = ppdb.SynonymList.open(tmp_path)
+    write(tmp_path, PPDB, "car auto\nbus coach\ncoach bus\nvan car\nodd odd\n\n")
+    lists = SynonymList.open(tmp_path)
     assert lists.nearest("car", 5) == ["auto", "van"]
     assert lists.nearest("car", 1) == ["auto"]
     assert lists.nearest("bus", 5) == ["coach"]
@@ -23,10 +24,10 @@ def test_synonyms_go_both_ways_in_the_order_of_the_file(tmp_path):
 
 
 def test_the_real_lists_and_look_alikes(data_dir):
-    lists = ppdb.SynonymList.open(data_dir)
+    lists = SynonymList.open(data_dir)
     assert "modeling" in lists.nearest("modelling", 50)
     assert len(lists.synonyms) > 10_000
-    shapes, keys = lookalikes.homoglyphs(data_dir), lookalikes.keyboard(data_dir)
+    shapes, keys = lookalikes(data_dir), keyboard(data_dir)
     assert "о" in shapes["o"]  # Cyrillic
     assert set(keys["m"]) == {"h", "j", "k", "n"}
     assert set(keys["M"]) == {"H", "J", "K", "N"}
@@ -35,9 +36,9 @@ def test_the_real_lists_and_look_alikes(data_dir):
 
 
 def test_a_line_that_is_no_pair_and_an_archive_without_stop_words(tmp_path):
-    write(tmp_path, ppdb.FILE, "car auto\ncar\n")
+    write(tmp_path, PPDB, "car auto\ncar\n")
     with pytest.raises(InputError, match=r"synonyms.txt:2: is no pair of words"):
-        ppdb.SynonymList.open(tmp_path)
-    write(tmp_path, str(stopwords.ARCHIVE), "no archive")
+        SynonymList.open(tmp_path)
+    write(tmp_path, str(STOP_WORDS), "no archive")
     with pytest.raises(InputError, match="stopwords/english"):
-        stopwords.english_stopwords(tmp_path)
+        english_stopwords(tmp_path)

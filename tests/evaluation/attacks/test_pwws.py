@@ -17,7 +17,7 @@ from rse_study.data.wordnet import lemmas_of
 from rse_study.evaluation.attacks.attack import Target
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.engine import attack_all
-from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
+from rse_study.evaluation.attacks.lexicons import english_stopwords
 from rse_study.evaluation.attacks.recipes import PWWS, RECIPES
 from rse_study.evaluation.attacks.resources import AttackResources
 from tests.evaluation.attacks.bag_of_words import BagOfWords

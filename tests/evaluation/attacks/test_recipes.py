@@ -12,7 +12,7 @@ from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation.attacks.attack import SingleInput, Target
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.constraints.sentence_similarity import SentenceSimilarity
+from rse_study.evaluation.attacks.constraints import SentenceSimilarity
 from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.goals import Maximise
 from rse_study.evaluation.attacks.recipes import RECIPES, REPLAYABLE, TextFooler, recipes_with

@@ -9,8 +9,7 @@ from rse_study.data.labelled import Labelled
 from rse_study.evaluation.attacks.attack import Attack
 from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.goals import UNTARGETED
-from rse_study.evaluation.attacks.search.greedy import Greedy
-from rse_study.evaluation.attacks.search.leave_one_out import UNKNOWN, LeaveOneOut
+from rse_study.evaluation.attacks.search import UNKNOWN, Greedy, LeaveOneOut
 from tests.cases import cases
 from tests.evaluation.attacks.bag_of_words import BagOfWords
 from tests.evaluation.attacks.conftest import Lexicon

@@ -3,13 +3,11 @@
 from typing import ClassVar
 
 from rse_study.evaluation.attacks.attack import Attack
-from rse_study.evaluation.attacks.attack_recipe import AttackRecipe
+from rse_study.evaluation.attacks.attack_recipe import AttackRecipe, word_constraints
 from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
-from rse_study.evaluation.attacks.recipes.constraint_sets import word_constraints
 from rse_study.evaluation.attacks.resources import AttackResources, Resource
-from rse_study.evaluation.attacks.search.greedy import Greedy
-from rse_study.evaluation.attacks.search.weighted_saliency import WeightedSaliency
-from rse_study.evaluation.attacks.transformations.wordnet import WordNetSwap
+from rse_study.evaluation.attacks.search import Greedy, WeightedSaliency
+from rse_study.evaluation.attacks.transformations import WordNetSwap
 
 
 class PWWS(AttackRecipe):
