@@ -15,13 +15,11 @@ from rse_study.data.labelled import Labelled
 from rse_study.data.pairs import StsPairs
 from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import fit_score, summarise_scores, targets_of, victim_of
-from rse_study.evaluation.attacks.attack import Attack
-from rse_study.evaluation.attacks.engine import attack_all
+from rse_study.evaluation.attacks.attack import Attack, Target
+from rse_study.evaluation.attacks.engine import Victim, attack_all
 from rse_study.evaluation.attacks.goals import Maximise
 from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.single_input import Target
-from rse_study.evaluation.attacks.victim import Victim
 from rse_study.evaluation.replayed import ReplayedPairs
 from rse_study.evaluation.replayed_texts import ReplayedTexts
 from rse_study.streams import Streams

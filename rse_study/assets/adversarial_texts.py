@@ -9,8 +9,8 @@ from rse_study.assets.attack_resources import fingerprints_of, resources_of
 from rse_study.assets.reference import Reference
 from rse_study.assets.store import build
 from rse_study.data.few_labelled import FewLabelled, read_few_labelled
+from rse_study.evaluation.attacks.outcome import summarise
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.summary import summarise
 from rse_study.evaluation.replayed_texts import ReplayedTexts, probe_of, victim_of
 from rse_study.training.trial import Encoder, Replayed
 

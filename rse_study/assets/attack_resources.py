@@ -13,10 +13,7 @@ from rse_study.data import wordnet
 from rse_study.data.text_files import find_file
 from rse_study.data.typos import KEYBOARD, LOOKALIKES, lookalikes
 from rse_study.data.wordnet import wordnet_fingerprint
-from rse_study.evaluation.attacks.lexicons import stopwords
-from rse_study.evaluation.attacks.lexicons.lookalikes import keyboard
-from rse_study.evaluation.attacks.lexicons.ppdb import FILE, SynonymList
-from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
+from rse_study.evaluation.attacks.lexicons import PPDB, STOP_WORDS, SynonymList, english_stopwords, keyboard
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import AttackResources, Resource
 from rse_study.spec import fingerprint_of, hash_file
@@ -52,7 +49,7 @@ def word_lists(root: Path, recipe: str, data_dir: Path) -> Path:
 
 
 def _synonym_lists(data_dir: Path) -> str:
-    return _synonym_lists_of(data_dir, hash_file(find_file(FILE, data_dir)))
+    return _synonym_lists_of(data_dir, hash_file(find_file(PPDB, data_dir)))
 
 
 @lru_cache(maxsize=2)
@@ -63,8 +60,8 @@ def _synonym_lists_of(data_dir: Path, content: str) -> str:
 
 _FILES: dict[Resource, tuple[str | Path, ...]] = {
     Resource.WORDNET: (wordnet.FOLDER / wordnet.ARCHIVE,),
-    Resource.STOP_WORDS: (stopwords.ARCHIVE,),
-    Resource.SYNONYM_LISTS: (FILE,),
+    Resource.STOP_WORDS: (STOP_WORDS,),
+    Resource.SYNONYM_LISTS: (PPDB,),
     Resource.LOOK_ALIKES: (LOOKALIKES,),
     Resource.KEYBOARD: (KEYBOARD,),
 }

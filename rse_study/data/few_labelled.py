@@ -10,8 +10,8 @@ import numpy as np
 
 from rse_study.data import builtin
 from rse_study.data.labelled import Labelled
+from rse_study.data.labelled_sets import read_labelled
 from rse_study.data.overlap import without
-from rse_study.data.transfer_sets import read_transfer, transfer_splits
 from rse_study.errors import InputError
 from rse_study.streams import Streams
 
@@ -49,7 +49,7 @@ def read_few_labelled(
 
     `labelled` is `builtin` or a cross-validated transfer task.
     """
-    whole = builtin.opinions() if labelled == BUILTIN else _whole(labelled, data_dir)
+    whole = builtin.opinions() if labelled == BUILTIN else read_labelled(labelled, "all", data_dir)
     where = f"{whole.name} {whole.split}"
     order = Streams(seed).numpy("order").permutation(len(whole))
     inputs = whole.take(order[:num_inputs])
@@ -65,8 +65,3 @@ def read_few_labelled(
         rule = "a probe needs texts of every class"
         raise InputError(what, where=where, rule=rule, remedy="Ask for more, or draw them by another seed")
     return FewLabelled(training, inputs)
-
-
-def _whole(task: str, data_dir: Path) -> Labelled:
-    assert transfer_splits(task) == ("all",), task
-    return read_transfer(task, "all", data_dir)

@@ -70,7 +70,7 @@ def _source_of(task: GlueTask, dataset: str, data_dir: Path) -> tuple[str, str]:
 
 def _examples(table: Any, task: GlueTask, where: str) -> Iterator[Example]:
     listed = getattr(table.features["label"], "names", None)
-    known = {name: place for place, name in enumerate(task.classes)}
+    known: dict[str, int | None] = {name: place for place, name in enumerate(task.classes)}
     if listed is None:  # bare numbers are GLUE's own
         known |= {str(place): place for place in range(len(task.classes))}
     for number, (*parts, label) in enumerate(_rows(table, task), start=1):

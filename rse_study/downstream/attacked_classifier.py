@@ -12,18 +12,16 @@ from sklearn.metrics import matthews_corrcoef
 
 from rse_study.activity import ProgressCallback
 from rse_study.assets.victim import VictimClassifier
-from rse_study.data.attack_sets import OF_GLUE, read_attack_set
+from rse_study.data.attack_sets import OF_GLUE, read_attack_set, training_for
 from rse_study.data.labelled import Labelled
-from rse_study.data.victim_texts import training_for
 from rse_study.downstream.attack_items import attack_items, kept_outcomes
 from rse_study.downstream.attack_models import ResourceLoader, fingerprint_resources, resources_for
 from rse_study.downstream.fine_tuned import classifier_of, drawn
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
-from rse_study.evaluation.attacks.outcome_store import OutcomeStore
+from rse_study.evaluation.attacks.outcome import summarise
+from rse_study.evaluation.attacks.outcome_store import AttackRun, OutcomeStore, attack_and_store
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.resumable_attack import AttackRun, attack_and_store
-from rse_study.evaluation.attacks.summary import summarise
 from rse_study.evaluation.evaluations import Evaluation, evaluation_row
 from rse_study.evaluation.vectors import Embed
 from rse_study.results.files.attack_file import (

@@ -20,12 +20,18 @@ from rse_study.downstream.attacked_classifier import figures_of, rows_under_atta
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.errors import InputError
-from rse_study.evaluation.adversarial_sts import fit_score, sample_of, summarise_scores, targets_of, victim_of
+from rse_study.evaluation.adversarial_sts import (
+    MapKind,
+    ScoreMap,
+    fit_score,
+    sample_of,
+    summarise_scores,
+    targets_of,
+    victim_of,
+)
 from rse_study.evaluation.attacks.goals import Deviation, Drift, Goal, Maximise
-from rse_study.evaluation.attacks.outcome_store import REMEDY, OutcomeStore
+from rse_study.evaluation.attacks.outcome_store import REMEDY, OutcomeStore, attack_and_store
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.resumable_attack import attack_and_store
-from rse_study.evaluation.score_map import MapKind, ScoreMap
 from rse_study.evaluation.vectors import Embed
 from rse_study.results.files.attack_file import (
     FURTHEST,

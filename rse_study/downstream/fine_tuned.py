@@ -17,7 +17,7 @@ from rse_study.data.questions import Questions
 from rse_study.downstream.registry import FINE_TUNED, SYNONYMS
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
-from rse_study.evaluation.changes.change import ChangeResources
+from rse_study.evaluation.changes import ChangeResources
 from rse_study.evaluation.classification import ClassifierScore
 from rse_study.evaluation.evaluations import evaluation_row
 from rse_study.evaluation.invariance import SEED, changed_text

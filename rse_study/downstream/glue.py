@@ -12,8 +12,12 @@ from rse_study.data.tasks import GLUE
 from rse_study.downstream.fine_tuned import FineTunedTask, drawn, with_synonyms
 from rse_study.downstream.registry import SYNONYMS
 from rse_study.downstream.settings import Settings
-from rse_study.evaluation.classification import ClassifierScore
-from rse_study.evaluation.glue import GLUE_METRICS, evaluate_glue, evaluate_glue_pairs
+from rse_study.evaluation.classification import (
+    GLUE_METRICS,
+    ClassifierScore,
+    evaluate_glue,
+    evaluate_glue_pairs,
+)
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.training.classifier.data import Supervised
 

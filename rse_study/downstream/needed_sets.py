@@ -2,7 +2,7 @@
 
 from rse_study.data.attack_sets import ATTACK_SETS, OF_GLUE, OF_TRANSFER
 from rse_study.data.catalogue import catalogue
-from rse_study.data.tasks import HUB_NAME, NLI_CLASSES
+from rse_study.data.tasks import HUB_NAME
 from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED, FINE_TUNED, SYNONYMS, WEAKENED
 from rse_study.downstream.settings import Settings
 from rse_study.evaluation.attacks.recipes import RECIPES
@@ -29,7 +29,6 @@ _LISTS = {
 }
 _CHANGES = ("wordnet", "typo", "homoglyph")  # of the texts whose vectors should stay where they are
 _GLUE = {name: f"GLUE-{task}" for name, task in OF_GLUE.items()}
-_VICTIMS = {"mr": "MR", "imdb": "imdb", "yelp": "yelp", **OF_TRANSFER, **_GLUE}
 _TASKS = {
     **{task: (task.lower(),) for task in ("SNLI", "MNLI", "FEVER", "IMDB", "YELP", "SQuAD")},
     "ANLI": ("anli", "mnli", "snli", "fever"),
@@ -64,6 +63,7 @@ def sets_of_recipe(recipe: str, masked_lm: str = "") -> tuple[str, ...]:
 
 def _victim(attacked: str) -> str:
     """Return the set of texts on which the attacked classifier is trained."""
-    if ATTACK_SETS.get(attacked) is NLI_CLASSES:
-        return "mnli" if attacked.startswith("mnli") else "snli"
-    return _VICTIMS[attacked]
+    if attacked in _GLUE:
+        return _GLUE[attacked]
+    task, _ = ATTACK_SETS.get(attacked)[0]
+    return task if task in catalogue() else task.lower()

@@ -12,17 +12,15 @@ from pathlib import Path
 import numpy as np
 
 from rse_study.assets.victim import VictimClassifier
+from rse_study.data.attack_sets import training_for
 from rse_study.data.labelled import Labelled
-from rse_study.data.nli_sets import ANLI_ROUNDS, nli_files, read_nli
-from rse_study.data.sentiment_sets import REVIEWS, read_reviews, reviews_file
+from rse_study.data.labelled_sets import ANLI_ROUNDS, REVIEWS, files_of, read_labelled
 from rse_study.data.tasks import NLI_CLASSES
 from rse_study.data.text_files import SET_DATA
-from rse_study.data.victim_texts import training_for
 from rse_study.downstream.fine_tuned import FineTunedTask, drawn
 from rse_study.downstream.settings import Settings
 from rse_study.errors import MissingFile
-from rse_study.evaluation.classification import ClassifierScore
-from rse_study.evaluation.nli import evaluate_nli
+from rse_study.evaluation.classification import ClassifierScore, evaluate_nli
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.registry import Registry
 
@@ -95,12 +93,12 @@ class ReviewsFineTuned(NliFineTuned):
 
 
 def _present(splits: Sequence[Split], data_dir: Path) -> tuple[list[Labelled], list[str]]:
-    found, lacking = [], []
+    found, lacking = list[Labelled](), list[str]()
     for task, split in splits:
         try:
-            found.append((read_reviews if task in REVIEWS else read_nli)(task, split, data_dir))
+            found.append(read_labelled(task, split, data_dir))
         except MissingFile:
-            lacking.append(reviews_file(task, split) if task in REVIEWS else nli_files(task).get(split))
+            lacking.extend(files_of(task, split))
     return found, lacking
 
 

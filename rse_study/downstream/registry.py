@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from rse_study.data.attack_sets import ATTACK_SETS
-from rse_study.data.sentiment_sets import REVIEWS
+from rse_study.data.labelled_sets import REVIEWS
 from rse_study.data.tasks import GLUE
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.evaluation import registry as frozen

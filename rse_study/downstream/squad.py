@@ -8,8 +8,7 @@ from rse_study.data.questions import Questions, read_squad
 from rse_study.downstream.fine_tuned import FineTunedTask, drawn, with_synonyms
 from rse_study.downstream.registry import SYNONYMS
 from rse_study.downstream.settings import Settings
-from rse_study.evaluation.classification import ClassifierScore
-from rse_study.evaluation.squad import SQUAD_METRICS, evaluate_squad
+from rse_study.evaluation.classification import SQUAD_METRICS, ClassifierScore, evaluate_squad
 from rse_study.models.span_reader import SpanReader
 from rse_study.models.text_classifier import TextClassifier
 

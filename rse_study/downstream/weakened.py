@@ -15,7 +15,7 @@ from rse_study.data.tokenised import tokenise
 from rse_study.downstream.registry import WEAKENED
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
-from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
+from rse_study.evaluation.attacks.lexicons import english_stopwords
 from rse_study.evaluation.evaluations import PairsEvaluation, evaluation_row
 from rse_study.evaluation.vectors import Embed
 from rse_study.methods.l2p_csr import L2PCSR

@@ -3,22 +3,57 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import nan
+from typing import Literal
 
 import numpy as np
 
 from rse_study.data.labelled import Text
 from rse_study.data.pairs import StsPairs
-from rse_study.evaluation.attacks.outcome import AttackOutcome
-from rse_study.evaluation.attacks.single_input import Target
-from rse_study.evaluation.attacks.summary import Summary, summarise
+from rse_study.evaluation.attacks.attack import Target
+from rse_study.evaluation.attacks.outcome import AttackOutcome, Summary, summarise
 from rse_study.evaluation.rank_correlation import spearman
-from rse_study.evaluation.score_map import MapKind, ScoreMap
 from rse_study.evaluation.vectors import Embed, unit_rows
 from rse_study.streams import Streams
 from rse_study.tensors import Float, Int
 
+MapKind = Literal["affine", "isotonic"]
+
+
+@dataclass(frozen=True)
+class ScoreMap:
+    """A piecewise linear map, constant outside its points; an affine map has two."""
+
+    kind: MapKind
+    cosines: Float[np.ndarray, " k"]
+    scores: Float[np.ndarray, " k"]
+    """The points' scores on the gold scale; `cosines` ascend."""
+
+    @classmethod
+    def fitted(
+        cls, cosines: Float[np.ndarray, " n"], gold: Float[np.ndarray, " n"], kind: MapKind = "affine"
+    ) -> "ScoreMap":
+        """Fit by least squares; an affine map that would fall is constant at the mean."""
+        low, high = float(gold.min()), float(gold.max())
+        if kind == "isotonic":
+            from sklearn.isotonic import IsotonicRegression  # a second at every start, for a map few ask for
+
+            steps = IsotonicRegression().fit(cosines, gold)
+            return cls(kind, np.asarray(steps.X_thresholds_), np.asarray(steps.y_thresholds_))
+        spread = (
+            float(np.var(cosines)) if np.ptp(cosines) else 0.0
+        )  # rounding would give equal cosines a variance
+        slope = float(np.mean((cosines - cosines.mean()) * (gold - gold.mean()))) / spread if spread else 0.0
+        if slope <= 0:
+            return cls(kind, np.array([-1.0, 1.0]), np.full(2, float(gold.mean())))
+        at = np.array([low, high])
+        return cls(kind, (at - gold.mean()) / slope + cosines.mean(), at)
+
+    def __call__(self, cosines: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        return np.interp(cosines, self.cosines, self.scores)
+
+
 VictimScores = Callable[[Sequence[Text]], Float[np.ndarray, "n 1"]]
-"""Maps pairs of sentences to their cosines on the gold scale (score_map.py)."""
+"""Maps pairs of sentences to their cosines on the gold scale."""
 
 
 def cosines_of(embed: Embed, texts: Sequence[Text]) -> Float[np.ndarray, " n"]:

@@ -1,16 +1,25 @@
-"""Scores of classifiers, and their accuracy."""
+"""Scores of classifiers: accuracy, NLI averages, GLUE metrics, F1 on SQuAD."""
 
-from collections.abc import Sequence
+import re
+import string
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.stats import pearsonr
+from sklearn.metrics import f1_score, matthews_corrcoef
 
-from rse_study.data.labelled import Labelled
+from rse_study.data.labelled import Labelled, Text
+from rse_study.data.labelled_sets import ANLI_ROUNDS
 from rse_study.data.pairs import StsPairs
 from rse_study.data.questions import Questions
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.victim import Victim
+from rse_study.evaluation.attacks.engine import Victim
+from rse_study.evaluation.rank_correlation import spearman
+from rse_study.registry import Registry
 from rse_study.results.item_scores import ItemScores
+from rse_study.spec import fingerprint_of
 from rse_study.tensors import Float, Int
 
 
@@ -70,3 +79,141 @@ def accuracy(labels: Int[np.ndarray, " n"], predicted: Int[np.ndarray, " n"]) ->
 def says_one_thing(predicted: Sequence[int] | np.ndarray) -> bool:
     """Whether there are several answers and all are the same."""
     return len(predicted) > 1 and bool(np.ptp(np.asarray(predicted, np.float64)) == 0)
+
+
+ANLI_ALL, ANLI_MEAN = "ANLI-all", "ANLI-mean"
+"""Averages over examples, and over rounds."""
+
+
+def evaluate_nli(predict: Victim, tasks: Sequence[Labelled], *, seed: int) -> list[ClassifierScore]:
+    """Return each task's accuracy x100, and both averages over ANLI's rounds."""
+    rows = [evaluate_accuracy(predict, task, seed=seed) for task in tasks]
+    for split in dict.fromkeys(task.split for task in tasks):
+        rounds = [row for row in rows if row.split == split and row.task in ANLI_ROUNDS]
+        if {row.task for row in rounds} == set(ANLI_ROUNDS):
+            rows += _averages(rounds)
+    return rows
+
+
+def _averages(rounds: list[ClassifierScore]) -> list[ClassifierScore]:
+    values, sizes = [row.value for row in rounds], [row.num_examples for row in rounds]
+    named = {ANLI_ALL: np.average(values, weights=sizes), ANLI_MEAN: np.mean(values)}
+    correct = np.concatenate([row.items.scores for row in rounds if row.items])
+    parts = {ANLI_MEAN: np.repeat(np.arange(len(sizes)), sizes)}
+    return [
+        replace(
+            rounds[0],
+            task=name,
+            value=float(value),
+            num_examples=sum(sizes),
+            num_unlabelled=sum(row.num_unlabelled for row in rounds),
+            degenerate=any(row.degenerate for row in rounds),
+            fingerprint=fingerprint_of([row.fingerprint for row in rounds]),
+            items=ItemScores.of(correct, parts=parts.get(name)),
+        )
+        for name, value in named.items()
+    ]
+
+
+GlueMetric = Callable[[Int[np.ndarray, " n"], Int[np.ndarray, " n"]], float]
+PredictScores = Callable[[Sequence[Text]], Float[np.ndarray, " n"]]
+
+_METRICS: dict[str, GlueMetric] = {
+    "accuracy": accuracy,
+    "f1": lambda labels, predicted: float(f1_score(labels, predicted, zero_division=0.0)),  # F1 of class 1
+    "matthews": lambda labels, predicted: float(matthews_corrcoef(labels, predicted)),
+}
+GLUE_METRICS: Registry[tuple[str, ...]] = Registry(
+    "GLUE task",
+    {
+        "GLUE-CoLA": ("matthews",),
+        "GLUE-SST-2": ("accuracy",),
+        "GLUE-MRPC": ("f1", "accuracy"),
+        "GLUE-STS-B": ("pearson", "spearman"),
+        "GLUE-QQP": ("f1", "accuracy"),
+        "GLUE-MNLI": ("accuracy",),
+        "GLUE-QNLI": ("accuracy",),
+        "GLUE-RTE": ("accuracy",),
+        "GLUE-WNLI": ("accuracy",),
+    },
+)
+
+
+def evaluate_glue(predict: Victim, task: Labelled, *, seed: int) -> list[ClassifierScore]:
+    """Return a task's metrics x100; InputError if `predict` has other classes."""
+    predicted = probabilities(predict, task).argmax(axis=1)
+    values = {
+        metric: 100 * _METRICS[metric](task.labels, predicted) for metric in GLUE_METRICS.get(task.name)
+    }
+    is_flat = says_one_thing(predicted)
+    rows = [score_of(task, metric, value, seed=seed, degenerate=is_flat) for metric, value in values.items()]
+    items = ItemScores.of(100.0 * (task.labels == predicted))
+    return [replace(row, items=items) if row.metric == "accuracy" else row for row in rows]
+
+
+def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> list[ClassifierScore]:
+    """Return STS-B's Pearson and Spearman x100; 0, degenerate for constant values."""
+    found = np.asarray(scores(list(zip(task.first, task.second, strict=True))), np.float64)
+    if found.shape != (len(task),) or not np.isfinite(found).all():
+        rule, where = f"{len(task)} pairs need as many finite numbers", f"the regression on {task.name}"
+        raise InputError(f"shape {found.shape}", where=where, rule=rule, remedy="Fine-tune it for STS-B")
+    is_flat = says_one_thing(found)
+    named = {"pearson": lambda a, b: float(pearsonr(a, b).statistic), "spearman": spearman}
+    rows = [
+        score_of(
+            task,
+            metric,
+            0.0 if is_flat else 100 * named[metric](found, task.gold),
+            seed=seed,
+            degenerate=is_flat,
+        )
+        for metric in GLUE_METRICS.get(task.name)
+    ]
+    items = ItemScores.of(found, task.gold)
+    return [replace(row, items=items) if row.metric == "spearman" else row for row in rows]
+
+
+Answering = Callable[[Sequence[Text]], list[str]]  # (question, context) -> answer
+SQUAD_METRICS = ("f1", "exact_match")
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def normalised(answer: str) -> str:
+    """Lower-case an answer; drop ASCII punctuation, articles and extra blanks.
+
+    >>> normalised("The  Eiffel-Tower!")
+    'eiffeltower'
+    """
+    return " ".join(_ARTICLES.sub(" ", answer.lower().translate(_NO_PUNCTUATION)).split())
+
+
+def exact_match(answer: str, accepted: Sequence[str]) -> float:
+    """Return 1 if the answer is one of the accepted ones, normalised; else 0."""
+    return float(normalised(answer) in map(normalised, accepted))
+
+
+def f1(answer: str, accepted: Sequence[str]) -> float:
+    """Return the highest F1 of the words shared with an accepted answer."""
+    return max(_shared(normalised(answer).split(), normalised(one).split()) for one in accepted)
+
+
+def evaluate_squad(answering: Answering, task: Questions, *, seed: int) -> list[ClassifierScore]:
+    """Return the means of F1 and exact match over all questions, x100."""
+    found = answering(task.texts)
+    is_flat = len(found) > 1 and len(set(found)) == 1
+    return [
+        score_of(
+            task,
+            metric.__name__,
+            float(100 * np.mean([metric(*pair) for pair in zip(found, task.answers, strict=True)])),
+            seed=seed,
+            degenerate=is_flat,
+        )
+        for metric in (f1, exact_match)
+    ]
+
+
+def _shared(words: list[str], others: list[str]) -> float:
+    num = (Counter(words) & Counter(others)).total()
+    return 2 * num / (len(words) + len(others)) if num else 0.0

@@ -7,8 +7,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 from rse_study.activity import ProgressCallback
 from rse_study.data.pairs import StsPairs
-from rse_study.evaluation.cached_encoder import CachedEncoder
-from rse_study.evaluation.vectors import Embed
+from rse_study.evaluation.vectors import CachedEncoder, Embed
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import read_sts
-from rse_study.evaluation.changes import CHANGES
-from rse_study.evaluation.changes.change import ChangeResources
+from rse_study.evaluation.changes import CHANGES, ChangeResources
 from rse_study.evaluation.evaluations import evaluation_row
 from rse_study.evaluation.vectors import Embed, is_one_vector, unit_rows
 from rse_study.results.records import EvaluationRow, Measure

@@ -7,7 +7,7 @@ from sklearn.manifold import TSNE
 
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import read_sts
-from rse_study.evaluation.changes.change import ChangeResources
+from rse_study.evaluation.changes import ChangeResources
 from rse_study.evaluation.evaluations import PairsEvaluation, evaluation_row
 from rse_study.evaluation.invariance import SEED, changed_text
 from rse_study.evaluation.vectors import Embed, is_one_vector, unit_rows

@@ -9,10 +9,9 @@ import numpy as np
 
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.adversarial_sts import cosines_of
-from rse_study.evaluation.cached_encoder import CachedEncoder
 from rse_study.evaluation.evaluations import evaluation_row
 from rse_study.evaluation.sts import evaluate_sts
-from rse_study.evaluation.vectors import Embed
+from rse_study.evaluation.vectors import CachedEncoder, Embed
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of

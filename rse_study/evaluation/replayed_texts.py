@@ -10,11 +10,10 @@ import numpy as np
 
 from rse_study.data.labelled import Labelled, Text
 from rse_study.errors import InputError
-from rse_study.evaluation.cached_encoder import CachedEncoder
 from rse_study.evaluation.evaluations import evaluation_row
 from rse_study.evaluation.probe import Fit, fit_probe
 from rse_study.evaluation.replayed import PRESET
-from rse_study.evaluation.vectors import Embed, is_collapsed
+from rse_study.evaluation.vectors import CachedEncoder, Embed, is_collapsed
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of

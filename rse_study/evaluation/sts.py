@@ -1,5 +1,7 @@
 """Semantic textual similarity: Spearman of cosines with human judgement."""
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +13,26 @@ from rse_study.data import builtin
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import read_sts
 from rse_study.evaluation.evaluations import PairsEvaluation
-from rse_study.evaluation.overlap import overlaps
 from rse_study.evaluation.rank_correlation import spearman
 from rse_study.evaluation.registry import BUILTIN
 from rse_study.evaluation.vectors import Embed, is_one_vector, unit_rows
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
+from rse_study.tensors import Float
+
+_TOKEN = re.compile(r"\w+")
+
+
+def overlaps(pairs: StsPairs) -> Float[np.ndarray, " n"]:
+    """Return each pair's cosine of lower-cased word counts; 0 without words."""
+    return np.array([_cosine(*pair) for pair in zip(pairs.first, pairs.second, strict=True)], np.float64)
+
+
+def _cosine(first: str, second: str) -> float:
+    one, other = (Counter(_TOKEN.findall(text.lower())) for text in (first, second))
+    lengths = sum(n * n for n in one.values()) * sum(n * n for n in other.values())
+    return float(sum(n * other[token] for token, n in one.items()) / lengths**0.5) if lengths else 0.0
+
 
 Aggregation = Literal["all", "mean", "wmean"]
 AGGREGATIONS: tuple[Aggregation, ...] = ("all", "mean", "wmean")

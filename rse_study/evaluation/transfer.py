@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, f1_score
 
 from rse_study.data.labelled import Labelled
-from rse_study.data.transfer_sets import read_transfer_task
+from rse_study.data.labelled_sets import read_labelled, splits_of
 from rse_study.errors import InputError
 from rse_study.evaluation.probe import (
     PRESETS,
@@ -58,7 +58,7 @@ class Transfer:
     @classmethod
     def read(cls, name: str, data_dir: Path) -> "Transfer":
         task, preset = name.split("/")
-        return cls(read_transfer_task(task, data_dir), preset)
+        return cls(tuple(read_labelled(task, split, data_dir) for split in splits_of(task)), preset)
 
     @property
     def name(self) -> str:

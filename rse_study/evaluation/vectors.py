@@ -1,4 +1,4 @@
-"""Embeddings: unit vectors, and tests for a collapsed encoder."""
+"""Embeddings: unit vectors, a cache, whitening, and tests for a collapsed encoder."""
 
 from collections.abc import Callable
 
@@ -31,3 +31,39 @@ def is_collapsed(vectors: Float[np.ndarray, "n d"]) -> bool:
     if not np.isfinite(vectors).all():
         return True
     return float(np.abs(vectors - vectors[0]).max()) <= COLLAPSED * float(np.abs(vectors).max())
+
+
+class CachedEncoder:
+    """Embeds each sentence once and keeps all vectors as long as it lives."""
+
+    def __init__(self, embed: Embed) -> None:
+        self._embed = embed
+        self._place: dict[str, int] = {}
+        self._vectors = np.zeros((0, 0))
+
+    def __call__(self, sentences: list[str]) -> np.ndarray:
+        new = [sentence for sentence in dict.fromkeys(sentences) if sentence not in self._place]
+        if new:
+            vectors = np.asarray(self._embed(new))
+            self._place |= {sentence: len(self._place) + i for i, sentence in enumerate(new)}
+            self._vectors = np.concatenate([self._vectors, vectors]) if self._vectors.size else vectors
+        return self._vectors[[self._place[sentence] for sentence in sentences]]
+
+
+_NO_SPREAD = 1e-10
+"""Share of the largest variance below which a direction is only rounding."""
+
+
+def whitened(vectors: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+    """Centre, rotate and scale the rows until their covariance is the identity.
+
+    Directions without variance become 0. The result is NaN if rows are no more than the directions in which
+    they vary: all pairs would have the same cosine, and only its rounding would rank them.
+    """
+    centred = np.asarray(vectors, np.float64) - np.mean(vectors, axis=0, dtype=np.float64)
+    variances, directions = np.linalg.eigh(centred.T @ centred / len(centred))
+    spread = variances > _NO_SPREAD * variances.max(initial=0.0)
+    if spread.sum() >= len(centred) - 1:
+        return np.full_like(centred, np.nan)
+    scales = np.where(spread, 1 / np.sqrt(np.where(spread, variances, 1.0)), 0.0)
+    return centred @ (directions * scales)

@@ -18,7 +18,7 @@ from rse_study.data.wordnet import FOLDER as WORDNET
 from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import cosines_of, fit_score, targets_of
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.lexicons.stopwords import ARCHIVE as STOP_WORDS
+from rse_study.evaluation.attacks.lexicons import STOP_WORDS
 from rse_study.evaluation.replayed import ReplayedPairs
 from rse_study.evaluation.replayed_texts import ReplayedTexts
 from rse_study.models.embedder import Embedder

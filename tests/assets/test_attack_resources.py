@@ -10,13 +10,12 @@ from rse_study.data.text_files import find_file, read_lines
 from rse_study.data.typos import KEYBOARD, LOOKALIKES
 from rse_study.data.wordnet import ARCHIVE, FOLDER
 from rse_study.errors import InputError
+from rse_study.evaluation.attacks.attack import Target
 from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.goals import Untargeted
-from rse_study.evaluation.attacks.lexicons.ppdb import FILE as PPDB
-from rse_study.evaluation.attacks.lexicons.stopwords import ARCHIVE as STOP_WORDS
+from rse_study.evaluation.attacks.lexicons import PPDB, STOP_WORDS
 from rse_study.evaluation.attacks.recipes import RECIPES, REPLAYABLE
 from rse_study.evaluation.attacks.resources import Resource
-from rse_study.evaluation.attacks.single_input import Target
 from rse_study.training.trial import Replayed
 from tests import needs
 from tests.evaluation.attacks.bag_of_words import BagOfWords

@@ -6,9 +6,9 @@ import pytest
 
 from rse_study.data import builtin
 from rse_study.data.few_labelled import name_of, read_few_labelled, tasks_seen_with
+from rse_study.data.labelled_sets import TRANSFER_TASKS, read_labelled
 from rse_study.data.overlap import num_found
 from rse_study.data.tasks import GLUE
-from rse_study.data.transfer_sets import read_transfer, transfer_tasks
 from rse_study.errors import InputError, MissingFile
 
 
@@ -63,13 +63,13 @@ def test_too_few_texts_and_missing_ones_are_said(tmp_path):
 
 def test_sst2_is_made_of_mr_and_tasks_are_called_as_evaluations_are(data_dir):
     """Why a search that selects by MR has seen SST-2's test split, and one that selects by CR has not."""
-    test = read_transfer("SST2", "test", data_dir)
-    seen = [num_found(test.texts, read_transfer(name, "all", data_dir)) for name in ("MR", "CR", "MPQA")]
+    test = read_labelled("SST2", "test", data_dir)
+    seen = [num_found(test.texts, read_labelled(name, "all", data_dir)) for name in ("MR", "CR", "MPQA")]
     assert seen[0] > 0.8 * len(test)
     assert max(seen[1:]) < 0.01 * len(test)
     assert set(tasks_seen_with("MR")) > {"MR", "SST2"}
     for name in tasks_seen_with("MR"):
-        assert name.removeprefix("GLUE-") in {*transfer_tasks(), "attack-mr", "attack-sst2", *GLUE}
+        assert name.removeprefix("GLUE-") in {*TRANSFER_TASKS, "attack-mr", "attack-sst2", *GLUE}
     assert tasks_seen_with("CR") == ("CR",)
     assert tasks_seen_with("builtin") == ("builtin-opinions",)  # and not the pairs of that name
     assert (name_of("builtin"), name_of("MPQA")) == ("builtin-opinions", "MPQA")

@@ -2,8 +2,8 @@ import numpy as np
 
 from rse_study.data.attack_sets import read_attack_set
 from rse_study.data.labelled import Labelled
+from rse_study.data.labelled_sets import read_labelled
 from rse_study.data.overlap import num_found, without
-from rse_study.data.transfer_sets import read_transfer
 
 
 def _set(*texts):
@@ -31,7 +31,7 @@ def test_a_pair_goes_only_as_a_pair_and_other_scripts_as_they_are():
 
 
 def test_every_input_attacked_in_mr_is_in_mr(data_dir):
-    attacked, whole = read_attack_set("mr", data_dir), read_transfer("MR", "all", data_dir)
+    attacked, whole = read_attack_set("mr", data_dir), read_labelled("MR", "all", data_dir)
     assert num_found(attacked.texts, whole) == 1000
     kept, num_removed = without(whole, attacked.texts)
     assert len(kept) + num_removed == len(whole) == 10662

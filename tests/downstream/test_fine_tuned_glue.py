@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rse_study.data.sentiment_sets import REVIEWS
+from rse_study.data.labelled_sets import REVIEWS
 from rse_study.data.tasks import GLUE
 from rse_study.errors import InputError, MissingFile
 from tests.downstream.fine_tuning import ONE_EPOCH, read_task, score_of, scored_of, settings_of, steps_of

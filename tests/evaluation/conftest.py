@@ -14,7 +14,7 @@ def minilm() -> Embed:
     """Sentences to mean-pooled vectors. Tests that use it are of the xdist group `minilm`."""
     needs.minilm()
     from rse_study.assets.minilm import minilm_folder
-    from rse_study.evaluation.cached_encoder import CachedEncoder
+    from rse_study.evaluation.vectors import CachedEncoder
     from rse_study.models.embedder import Embedder
     from rse_study.models.loading import load_encoder
 

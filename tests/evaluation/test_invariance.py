@@ -7,8 +7,7 @@ import pytest
 from rse_study.data.builtin import graded_pairs
 from rse_study.data.pairs import StsPairs
 from rse_study.errors import InputError, MissingFile
-from rse_study.evaluation.changes import CHANGES
-from rse_study.evaluation.changes.change import ChangeResources
+from rse_study.evaluation.changes import CHANGES, ChangeResources
 from rse_study.evaluation.invariance import NUM_TEXTS, Invariance, changed_text, changed_texts
 from tests.evaluation.contract import by_letters
 from tests.evaluation.contract import rows_of as rows_by_name

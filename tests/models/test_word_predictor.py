@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from rse_study.data import builtin
-from rse_study.evaluation.attacks.transformations.masked_lm import Blank
+from rse_study.evaluation.attacks.transformations import Blank
 from rse_study.models.generators import load_generator
 from rse_study.models.word_predictor import WordPredictor
 from tests.training.world import World

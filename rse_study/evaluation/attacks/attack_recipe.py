@@ -1,11 +1,18 @@
-"""The base class of attack recipes: named attacks that declare what they need."""
+"""The base class of attack recipes, and what recipes share."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar
 
-from rse_study.evaluation.attacks.attack import Attack
-from rse_study.evaluation.attacks.constraints.input_column import Sides
+from rse_study.evaluation.attacks.attack import Attack, PreTransformationConstraint
+from rse_study.evaluation.attacks.constraints import (
+    InputColumnModification,
+    RepeatModification,
+    Sides,
+    StopwordModification,
+)
 from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
+from rse_study.evaluation.attacks.lexicons import english_stopwords
 from rse_study.evaluation.attacks.resources import AttackResources, Resource
 from rse_study.spec import Spec
 
@@ -28,3 +35,18 @@ class AttackRecipe(Spec, ABC):
     @abstractmethod
     def build(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Attack:
         """Build the attack, or raise InputError where a resource is missing."""
+
+
+def word_constraints(resources: AttackResources, sides: Sides) -> tuple[PreTransformationConstraint, ...]:
+    """Return the constraints on words; the recipe must need Resource.STOP_WORDS."""
+    # TextFooler and BAE have longer lists of stop words; here all recipes use nltk's.
+    return (
+        RepeatModification(),
+        StopwordModification(english_stopwords(resources.data_dir)),
+        InputColumnModification(sides),
+    )
+
+
+def label(name: str, replaced: Sequence[str]) -> str:
+    """Return the label of a recipe that replaces resources of the published attack."""
+    return f"{name}-like: {', '.join(replaced)}"

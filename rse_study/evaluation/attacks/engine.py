@@ -1,20 +1,71 @@
-"""Attacks on many inputs at once, whose queries share full batches."""
+"""Attacks on many inputs at once; queries are counted and share full batches."""
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import hashlib
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import numpy as np
 
 from rse_study.data.labelled import Labelled, Text
-from rse_study.evaluation.attacks.attack import Attack, QueryGenerator
+from rse_study.errors import InputError
+from rse_study.evaluation.attacks.attack import Attack, QueryGenerator, Target, attack_one
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.goals import VictimOutput
 from rse_study.evaluation.attacks.outcome import AttackOutcome
-from rse_study.evaluation.attacks.single_input import Target, attack_one
-from rse_study.evaluation.attacks.victim import CountedVictim, Victim
 from rse_study.streams import Streams
+from rse_study.tensors import Float
+
+Victim = Callable[[Sequence[Text]], Float[np.ndarray, "n c"]]
+"""Maps texts to probabilities or scores; a row depends on its own text alone."""
+
+_MAX_CACHED = 2**17  # outputs; the oldest are dropped first
+
+
+class CountedVictim:
+    """Counts queries per input, up to `max_queries`; cached answers count, too."""
+
+    def __init__(self, victim: Victim, *, batch_size: int, max_queries: int) -> None:
+        assert batch_size > 0 and max_queries > 0
+        self.batch_size, self.max_queries = batch_size, max_queries
+        self.num_queries: Counter[int] = Counter()
+        self.num_calls = self.num_texts = 0
+        self._victim, self._answers = victim, dict[bytes, VictimOutput]()
+
+    def admit(self, index: int, wanted: int) -> int:
+        """Return how many of the wanted queries the input may still make, and count them."""
+        admitted = min(wanted, self.max_queries - self.num_queries[index])
+        self.num_queries[index] += admitted
+        return admitted
+
+    def cached(self, text: Text) -> VictimOutput | None:
+        return self._answers.get(_key(text))
+
+    def forward(self, texts: Sequence[Text]) -> list[VictimOutput]:
+        """Run one forward pass, or raise InputError for rows that are not finite."""
+        assert 0 < len(texts) <= self.batch_size
+        self.num_calls += 1
+        self.num_texts += len(texts)
+        rows = np.asarray(self._victim(texts), np.float64)
+        if rows.ndim != 2 or len(rows) != len(texts) or not np.isfinite(rows).all():
+            rule = f"{len(texts)} texts need as many rows of finite numbers"
+            oddity = "all finite" if np.isfinite(rows).all() else "NaN or infinities among them"
+            raise InputError(f"shape {rows.shape}, {oddity}", where="the victim", rule=rule)
+        for text, row in zip(texts, rows, strict=True):
+            self._answers[_key(text)] = row.copy()
+        while len(self._answers) > _MAX_CACHED:
+            del self._answers[next(iter(self._answers))]
+        return list(rows)
+
+
+def _key(text: Text) -> bytes:
+    # A hash: ten thousand variants of a text of ten thousand words would fill the memory.
+    digest = hashlib.blake2b(digest_size=16)
+    for part in text:
+        digest.update(part.encode("utf-8", "surrogatepass") + b"\xff")  # a byte that UTF-8 never contains
+    return digest.digest()
+
 
 ASKED_AT_ONCE = 512
 """Texts per call to the victim, sorted by length: padding is 8% of the positions of MR, 20% with 64 texts."""

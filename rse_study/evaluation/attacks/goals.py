@@ -1,6 +1,7 @@
 """Goal functions: change the predicted class, or move a similarity score."""
 
-from typing import Literal, Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from typing import Literal
 
 import numpy as np
 from pydantic import PositiveFloat
@@ -15,35 +16,34 @@ VictimOutput = Float[np.ndarray, " c"]
 Gold = int | float
 
 
-@runtime_checkable
-class Goal(Protocol):
+class Goal(Spec, ABC):
     """A goal function of the victim's outputs for the current and the clean text."""
 
     def skips(self, clean: VictimOutput, gold: Gold) -> bool:
         """Whether the clean text is wrong already, so that there is nothing to attack."""
-        ...
+        return self.stops(clean, clean, gold)
 
+    @abstractmethod
     def score(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> float:
         """Return how near the goal is; higher is nearer."""
-        ...
 
+    @abstractmethod
     def stops(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
         """Whether the search may end here."""
-        ...
 
     def succeeds(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
         """Whether the attack counts as a success if it ends here."""
-        ...
+        return self.stops(now, clean, gold)
 
 
-class Untargeted(Spec):
+class Untargeted(Goal):
     """Succeeds on any class but gold (score 1 - p(gold)); wrong inputs are skipped."""
 
     def skips(self, clean: VictimOutput, gold: Gold) -> bool:
         if not 0 <= gold < len(clean) or len(clean) < 2:
             rule = "a victim gives one probability for each class, two at least"
             raise InputError(f"{len(clean)} probabilities, label {gold:g}", where="the victim", rule=rule)
-        return self.stops(clean, clean, gold)
+        return super().skips(clean, gold)
 
     def score(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> float:
         return 1.0 - float(now[int(gold)])
@@ -51,20 +51,14 @@ class Untargeted(Spec):
     def stops(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
         return int(now.argmax()) != gold
 
-    def succeeds(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
-        return self.stops(now, clean, gold)
-
 
 UNTARGETED = Untargeted()
 
 
-class Deviation(Spec):
+class Deviation(Goal):
     """Succeeds at |s(x') - gold| >= tau; pairs that far off when clean are skipped."""
 
     tau: PositiveFloat = 1.0
-
-    def skips(self, clean: VictimOutput, gold: Gold) -> bool:
-        return self.stops(clean, clean, gold)
 
     def score(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> float:
         return abs(_only(now) - gold)
@@ -72,11 +66,8 @@ class Deviation(Spec):
     def stops(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
         return self.score(now, clean, gold) >= self.tau
 
-    def succeeds(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
-        return self.stops(now, clean, gold)
 
-
-class Drift(Spec):
+class Drift(Goal):
     """Succeeds at |s(x') - s(x)| >= tau on the gold scale, right or wrong."""
 
     tau: PositiveFloat = 1.0
@@ -90,11 +81,8 @@ class Drift(Spec):
     def stops(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
         return self.score(now, clean, gold) >= self.tau
 
-    def succeeds(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
-        return self.stops(now, clean, gold)
 
-
-class Maximise(Spec):
+class Maximise(Goal):
     """Moves the score as far as it goes, without early stop; any move is a success."""
 
     distance: Literal["drift", "deviation"] = "drift"  # from the clean score, or from gold

@@ -6,12 +6,9 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.constraints.part_of_speech import Tagger
-from rse_study.evaluation.attacks.constraints.sentence_similarity import Encode
-from rse_study.evaluation.attacks.lexicons.ppdb import SynonymList
-from rse_study.evaluation.attacks.lexicons.vectors import Vectors
-from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLM
-from rse_study.evaluation.attacks.transformations.neighbours import Neighbours
+from rse_study.evaluation.attacks.constraints import Encode
+from rse_study.evaluation.attacks.lexicons import SynonymList
+from rse_study.evaluation.attacks.transformations import MaskedLM
 
 T = TypeVar("T")
 
@@ -42,17 +39,11 @@ class AttackResources:
 
     data_dir: Path
     """folder of WordNet, stop words, synonym lists, look-alikes and the keyboard"""
-    vectors: Path | None = None
-    """file of word vectors; without it synonyms come from counter-fitting's lists"""
     encoder: NamedModel[Encode] | None = None
     masked_lm: NamedModel[MaskedLM] | None = None
-    tagger: NamedModel[Tagger] | None = None
-    """without one, recipes do not compare parts of speech"""
 
-    def synonyms(self) -> NamedModel[Neighbours]:
-        """Open the source of synonyms: word vectors if there are any, else the lists."""
-        if self.vectors is not None:
-            return NamedModel(self.vectors.name, Vectors.open(self.vectors))
+    def synonyms(self) -> NamedModel[SynonymList]:
+        """Open the source of synonyms."""
         return NamedModel("the lists of counter-fitting", SynonymList.open(self.data_dir))
 
     def need_encoder(self, recipe: str) -> NamedModel[Encode]:

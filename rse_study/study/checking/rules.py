@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from rse_study.downstream.registry import all_evaluations
 from rse_study.errors import InputError
-from rse_study.evaluation.own_class import class_in
+from rse_study.evaluation.registry import class_in
 from rse_study.registry import did_you_mean
 from rse_study.study.checking import rules_of_grid as grid
 from rse_study.study.checking import rules_of_search as search

@@ -12,7 +12,7 @@ from rse_study.data.hub_models import local_name
 from rse_study.data.location import study_folders
 from rse_study.downstream.settings import Settings
 from rse_study.errors import InputError, InputErrors
-from rse_study.evaluation.own_class import class_in, evaluation_class
+from rse_study.evaluation.registry import class_in, evaluation_class
 from rse_study.results.row_names import names_of_rows
 from rse_study.search.state import most_cells_by_stage
 from rse_study.study.checking.batch_sizes import check_batch_sizes

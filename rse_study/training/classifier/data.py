@@ -14,8 +14,8 @@ from rse_study.data.labelled import Labelled, Text
 from rse_study.data.pairs import StsPairs
 from rse_study.data.questions import Questions
 from rse_study.errors import InputError
+from rse_study.evaluation.classification import f1
 from rse_study.evaluation.rank_correlation import spearman
-from rse_study.evaluation.squad import f1
 from rse_study.models.pooling import PoolingKind
 from rse_study.models.span_reader import SPAN, SpanReader, windows
 from rse_study.models.text_classifier import TextClassifier

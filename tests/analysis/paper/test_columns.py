@@ -11,7 +11,7 @@ from analysis.paper.columns import BLOCKS, MEAN, TOGETHER, columns_of, our_row
 from analysis.paper.ids import table_ids
 from analysis.paper.tables import measures, read_table
 from rse_study.data.labelled import Labelled
-from rse_study.data.nli_sets import ANLI_ROUNDS
+from rse_study.data.labelled_sets import ANLI_ROUNDS
 from rse_study.data.pairs import StsPairs
 from rse_study.data.tasks import GLUE, NLI_CLASSES
 from rse_study.downstream.attacked_classifier import figures_of
@@ -26,9 +26,9 @@ from rse_study.downstream.registry import (
 )
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.downstream.weakened import WeakenedTokens
+from rse_study.evaluation.classification import SQUAD_METRICS
 from rse_study.evaluation.geometry import AlignmentUniformity
 from rse_study.evaluation.plane import SentencePlane
-from rse_study.evaluation.squad import SQUAD_METRICS
 from rse_study.evaluation.sts import Similarity
 from rse_study.evaluation.transfer import Transfer
 from rse_study.models.classifier import Classifier

@@ -11,13 +11,11 @@ import pytest
 from rse_study.data.labelled import Labelled
 from rse_study.evaluation.attacks.attack import Attack
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.constraints.repeat_modification import RepeatModification
-from rse_study.evaluation.attacks.constraints.stopword_modification import StopwordModification
+from rse_study.evaluation.attacks.constraints import RepeatModification, StopwordModification
 from rse_study.evaluation.attacks.goals import UNTARGETED
 from rse_study.evaluation.attacks.resources import AttackResources, NamedModel, Resource
-from rse_study.evaluation.attacks.search.greedy import Greedy
-from rse_study.evaluation.attacks.search.weighted_saliency import WeightedSaliency
-from rse_study.evaluation.attacks.transformations.masked_lm import Blank
+from rse_study.evaluation.attacks.search import Greedy, WeightedSaliency
+from rse_study.evaluation.attacks.transformations import Blank
 from tests.evaluation.attacks.bag_of_words import BagOfWords
 from tests.evaluation.attacks.toy_data import STOPWORDS, VOCABULARY, lay
 
@@ -57,10 +55,9 @@ def sentences() -> Labelled:
     return Labelled("toy", "test", texts, np.array([draw.randrange(2) for _ in texts]), ("no", "yes"))
 
 
-def pwws_with(synonyms: dict[str, tuple[str, ...]], **settings) -> Attack:
+def pwws_with(synonyms: dict[str, tuple[str, ...]]) -> Attack:
     rules = (RepeatModification(), StopwordModification(STOPWORDS))
-    search = Greedy(ranking=WeightedSaliency(**settings))
-    return Attack("toy", UNTARGETED, Lexicon(synonyms), search, rules)
+    return Attack("toy", UNTARGETED, Lexicon(synonyms), Greedy(ranking=WeightedSaliency()), rules)
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ def put(sentence, position, new):
     return sentence[:start] + new + sentence[end:]
 
 
-def pwws(sentence, gold, victim, synonyms_of, stopwords, effect="score"):
+def pwws(sentence, gold, victim, synonyms_of, stopwords):
     """(outcome, adversarial sentence, number of queries)."""
     queries = 0
 
@@ -46,10 +46,7 @@ def pwws(sentence, gold, victim, synonyms_of, stopwords, effect="score"):
             score = ask(put(sentence, i, synonym))[0]
             if best is None or score > best:
                 best = score
-        if best is None:
-            effects.append(0.0)
-        else:
-            effects.append(best if effect == "score" else best - clean)
+        effects.append(0.0 if best is None else best)
     total = sum(math.exp(saliency) for saliency in saliencies)
     weights = {i: math.exp(s) / total * e for i, s, e in zip(modifiable, saliencies, effects, strict=True)}
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError
+from rse_study.evaluation.attacks import engine
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.engine import ASKED_AT_ONCE, attack_all
+from rse_study.evaluation.attacks.engine import ASKED_AT_ONCE, CountedVictim, attack_all
 from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.results.files.attack_file import parse_outcomes
 from tests.cases import cases
@@ -112,3 +113,20 @@ def test_a_victim_that_answers_nonsense_is_refused(attack, answer):
     examples = Labelled("toy", "test", [("good1",)], np.array([1]), ("no", "yes"))
     with pytest.raises(InputError, match="the victim"):
         list(attack_all(attack, lambda texts: answer, examples, max_queries=5, seed=0))
+
+
+def test_queries_are_admitted_up_to_the_budget_of_each_input():
+    counted = CountedVictim(BagOfWords({}), batch_size=2, max_queries=5)
+    assert [counted.admit(*asked) for asked in ((7, 3), (7, 3), (7, 1), (8, 1))] == [3, 2, 0, 1]
+    assert counted.num_queries == {7: 5, 8: 1}
+
+
+def test_answers_are_remembered_by_text_and_the_oldest_forgotten(monkeypatch):
+    monkeypatch.setattr(engine, "_MAX_CACHED", 2)
+    counted = CountedVictim(BagOfWords({"a": 1.0}), batch_size=3, max_queries=1)
+    rows = counted.forward([("a",), ("a", ""), ("b",)])
+    assert counted.cached(("a",)) is None
+    assert np.array_equal(counted.cached(("b",)), rows[2])
+    assert np.array_equal(counted.cached(("a", "")), rows[0])
+    assert counted.cached(("a ",)) is None
+    assert (counted.num_calls, counted.num_texts) == (1, 3)

@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.attack import Attack
+from rse_study.evaluation.attacks.attack import Attack, Target
 from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.goals import UNTARGETED, Deviation, Drift, Maximise
-from rse_study.evaluation.attacks.search.greedy import Greedy
-from rse_study.evaluation.attacks.search.leave_one_out import Unknown
-from rse_study.evaluation.attacks.single_input import Target
+from rse_study.evaluation.attacks.search import UNKNOWN, Greedy, LeaveOneOut
 from tests.evaluation.attacks.bag_of_words import Score
 from tests.evaluation.attacks.conftest import Lexicon
 
@@ -18,7 +16,7 @@ SYNONYMS = {"x": ("y", "z"), "y": ("x",), "z": ("x",)}
 
 
 def run(goal, text, gold):
-    attack = Attack("toy", goal, Lexicon(SYNONYMS), Greedy(ranking=Unknown()))
+    attack = Attack("toy", goal, Lexicon(SYNONYMS), Greedy(ranking=LeaveOneOut(token=UNKNOWN)))
     (row,) = attack_all(attack, Score(VICTIM), [Target(0, text, gold)], max_queries=100, seed=0)
     return row
 

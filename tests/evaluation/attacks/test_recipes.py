@@ -10,13 +10,13 @@ import pytest
 
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError, MissingFile
+from rse_study.evaluation.attacks.attack import SingleInput, Target
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.constraints.sentence_similarity import SentenceSimilarity
+from rse_study.evaluation.attacks.constraints import SentenceSimilarity
 from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.goals import Maximise
 from rse_study.evaluation.attacks.recipes import RECIPES, REPLAYABLE, TextFooler, recipes_with
-from rse_study.evaluation.attacks.resources import AttackResources, NamedModel, Resource
-from rse_study.evaluation.attacks.single_input import SingleInput, Target
+from rse_study.evaluation.attacks.resources import AttackResources, Resource
 from rse_study.streams import Streams
 from tests.cases import cases
 from tests.evaluation.attacks.bag_of_words import Score
@@ -186,7 +186,7 @@ def test_which_side_of_a_pair_may_change(name, resources, sentences, weights):
         assert row.original[1] == row.adversarial[1]
 
 
-def test_labels_say_what_is_replaced_and_settings_are_told_apart(resources, tmp_path):
+def test_labels_say_what_is_replaced_and_unknown_settings_are_refused(resources):
     lists = "synonyms from the lists of counter-fitting, similarity from letters"
     for name, label in (
         ("textfooler", f"textfooler-like: {lists}, no part of speech"),
@@ -195,12 +195,5 @@ def test_labels_say_what_is_replaced_and_settings_are_told_apart(resources, tmp_
         ("bae", "bae-like: words from guesses, similarity from letters, no part of speech"),
     ):
         assert RECIPES.get(name)().build(resources).label == label
-    vectors = tmp_path / "glove.txt"
-    vectors.write_text("good1 1 0\nbad1 1 0.1\n")
-    tagger = NamedModel("ends", lambda lists: [["X"] * len(x) for x in lists])
-    attack = TextFooler().build(replace(resources, vectors=vectors, tagger=tagger))
-    assert attack.label.endswith("synonyms from glove.txt, similarity from letters, tags from ends")
-    assert len(attack.constraints) == 3
-    assert TextFooler().fingerprint() != TextFooler(min_cosine=0.7).fingerprint()
     with pytest.raises(ValueError, match="num_candidate"):
         TextFooler(num_candidate=3)

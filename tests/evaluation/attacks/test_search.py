@@ -9,8 +9,7 @@ from rse_study.data.labelled import Labelled
 from rse_study.evaluation.attacks.attack import Attack
 from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.goals import UNTARGETED
-from rse_study.evaluation.attacks.search.greedy import Greedy
-from rse_study.evaluation.attacks.search.leave_one_out import Deleted, Unknown
+from rse_study.evaluation.attacks.search import UNKNOWN, Greedy, LeaveOneOut
 from tests.cases import cases
 from tests.evaluation.attacks.bag_of_words import BagOfWords
 from tests.evaluation.attacks.conftest import Lexicon
@@ -31,7 +30,10 @@ def visits(victim, text):
     return [each for each in asked if any(new in each for new in ("uno", "due", "tre"))]
 
 
-@cases(("ranking", "unknown"), [(Unknown(), -5.0), (Unknown(token="?"), 0.0), (Deleted(), 0.0)])
+@cases(
+    ("ranking", "unknown"),
+    [(LeaveOneOut(token=UNKNOWN), -5.0), (LeaveOneOut(token="?"), 0.0), (LeaveOneOut(), 0.0)],
+)
 def test_the_heaviest_word_is_visited_first(ranking, unknown):
     victim = BagOfWords(WEIGHTS | {"[UNK]": unknown})
     row = run(Attack("toy", UNTARGETED, Lexicon(SYNONYMS), Greedy(ranking=ranking)), victim, "one two three")
@@ -41,10 +43,10 @@ def test_the_heaviest_word_is_visited_first(ranking, unknown):
 
 def test_words_of_equal_weight_are_visited_from_left_to_right_and_no_gain_is_not_taken():
     victim = BagOfWords(dict.fromkeys(WEIGHTS, 1.0) | {"uno": 0.5, "due": 0.5, "tre": 0.5})
-    run(Attack("toy", UNTARGETED, Lexicon(SYNONYMS), Greedy(ranking=Deleted())), victim, "three one two")
+    run(Attack("toy", UNTARGETED, Lexicon(SYNONYMS), Greedy(ranking=LeaveOneOut())), victim, "three one two")
     assert visits(victim, "") == ["tre one two", "tre uno two", "tre uno due"]
     victim = BagOfWords({"one": 1.0, "uno": 1.0, "two": 1.0, "due": 1.5})
-    row = run(Attack("toy", UNTARGETED, Lexicon(SYNONYMS), Greedy(ranking=Deleted())), victim, "one two")
+    row = run(Attack("toy", UNTARGETED, Lexicon(SYNONYMS), Greedy(ranking=LeaveOneOut())), victim, "one two")
     assert (row.outcome, row.adversarial) == ("failed", ("one two",))
 
 
@@ -66,7 +68,7 @@ def test_of_several_flips_the_most_similar_is_taken():
         ({"a": 0.1, "b": 0.1, "c": 0.1, "d": 0.1}, "a"),  # no difference: the strongest
     ]:
         rules = (Liking(similarities),)
-        attack = Attack("toy", UNTARGETED, Lexicon(synonyms), Greedy(ranking=Deleted()), (), rules)
+        attack = Attack("toy", UNTARGETED, Lexicon(synonyms), Greedy(ranking=LeaveOneOut()), (), rules)
         row = run(attack, victim, "one")
         assert (row.outcome, row.adversarial) == ("succeeded", (expected,))
         assert row.adversarial_scores[1] == pytest.approx(victim.probability((expected,)))

@@ -6,11 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.lexicons.ppdb import SynonymList
-from rse_study.evaluation.attacks.transformations.bugs import Bugs
-from rse_study.evaluation.attacks.transformations.composite import CompositeTransformation
-from rse_study.evaluation.attacks.transformations.masked_lm import Blank, MaskedLMSwap
-from rse_study.evaluation.attacks.transformations.neighbours import NeighbourSwap, cased_like
+from rse_study.evaluation.attacks.lexicons import SynonymList
+from rse_study.evaluation.attacks.transformations import (
+    Blank,
+    Bugs,
+    CompositeTransformation,
+    MaskedLMSwap,
+    NeighbourSwap,
+    cased_like,
+)
 
 SHAPES, KEYS = {"o": ("0", "ο"), "l": ("1",)}, {"o": ("i", "p"), "m": ("n",)}
 

@@ -9,8 +9,7 @@ from zipfile import ZipFile
 from rse_study.data.typos import KEYBOARD, LOOKALIKES
 from rse_study.data.wordnet import ARCHIVE as WORDNET
 from rse_study.data.wordnet import FOLDER
-from rse_study.evaluation.attacks.lexicons.ppdb import FILE as PPDB
-from rse_study.evaluation.attacks.lexicons.stopwords import ARCHIVE as STOPWORD_ARCHIVE
+from rse_study.evaluation.attacks.lexicons import PPDB, STOP_WORDS
 from rse_study.evaluation.attacks.resources import Resource
 
 VOCABULARY = [f"{kind}{i}" for i in range(12) for kind in ("good", "bad", "odd")]
@@ -40,7 +39,7 @@ def _keyboard(folder: Path) -> None:
 
 
 def _stop_words(folder: Path) -> None:
-    _zip(folder / STOPWORD_ARCHIVE, {"stopwords/english": "\n".join(sorted(STOPWORDS))})
+    _zip(folder / STOP_WORDS, {"stopwords/english": "\n".join(sorted(STOPWORDS))})
 
 
 def _wordnet(folder: Path) -> None:

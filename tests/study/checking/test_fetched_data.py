@@ -9,11 +9,10 @@ import pytest
 from rse_study.cli.app import app
 from rse_study.data.builtin import graded_pairs
 from rse_study.data.catalogue import catalogue, list_sets, present, verify
-from rse_study.data.nli_sets import read_nli
+from rse_study.data.labelled_sets import REVIEWS, read_labelled
 from rse_study.data.pairs import StsPairs
 from rse_study.data.questions import read_squad
 from rse_study.data.readers import read_sts
-from rse_study.data.sentiment_sets import REVIEWS, read_reviews
 from rse_study.data.tasks import SUBSETS
 from rse_study.evaluation.sts import Similarity
 from rse_study.study.checking.data_check import check_data, notes_on_data
@@ -129,9 +128,9 @@ def test_what_is_fetched_has_the_checksums_of_the_catalogue(whole):
 
 def test_what_no_shipped_study_reads_alone_is_fetched_as_its_reader_reads_it(whole):
     assert [read_squad(split, whole).answers[0] for split in ("train", "dev")] == [("red cat",)] * 2
-    claim, evidence = read_nli("FEVER", "dev", whole).texts[0]
+    claim, evidence = read_labelled("FEVER", "dev", whole).texts[0]
     assert claim == "A cat." and evidence.endswith("a red cat 0.")  # the claim comes second in the file
-    assert [np.bincount(read_reviews(name, "test", whole).labels).tolist() for name in REVIEWS] == [
+    assert [np.bincount(read_labelled(name, "test", whole).labels).tolist() for name in REVIEWS] == [
         [10, 10]
     ] * 2
 

@@ -5,19 +5,12 @@ from typing import ClassVar
 from pydantic import Field, PositiveInt
 
 from rse_study.evaluation.attacks.attack import Attack
-from rse_study.evaluation.attacks.attack_recipe import AttackRecipe
-from rse_study.evaluation.attacks.constraints.sentence_similarity import SentenceSimilarity
+from rse_study.evaluation.attacks.attack_recipe import AttackRecipe, label, word_constraints
+from rse_study.evaluation.attacks.constraints import SentenceSimilarity
 from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
-from rse_study.evaluation.attacks.recipes.constraint_sets import (
-    label,
-    tag_constraints,
-    tag_note,
-    word_constraints,
-)
 from rse_study.evaluation.attacks.resources import AttackResources, Resource
-from rse_study.evaluation.attacks.search.greedy import Greedy
-from rse_study.evaluation.attacks.search.leave_one_out import Deleted
-from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLMSwap
+from rse_study.evaluation.attacks.search import Greedy, LeaveOneOut
+from rse_study.evaluation.attacks.transformations import MaskedLMSwap
 
 
 class BAE(AttackRecipe):
@@ -42,13 +35,13 @@ class BAE(AttackRecipe):
         notes = [
             f"words from {model.name}",
             f"similarity from {encoder.name}",
-            tag_note(resources),
+            "no part of speech",
         ]
         return Attack(
             label=label(self.name, notes),
             goal=goal,
             transformation=MaskedLMSwap(model.model, self.num_candidates, True, self.min_probability),
-            search=Greedy(ranking=Deleted()),
+            search=Greedy(ranking=LeaveOneOut()),
             pre_transformation_constraints=word_constraints(resources, self.sides),
-            constraints=(*tag_constraints(resources), similar),
+            constraints=(similar,),
         )

@@ -5,15 +5,12 @@ from typing import ClassVar
 from pydantic import Field, PositiveInt
 
 from rse_study.evaluation.attacks.attack import Attack
-from rse_study.evaluation.attacks.attack_recipe import AttackRecipe
-from rse_study.evaluation.attacks.constraints.max_words_perturbed import MaxWordsPerturbed
-from rse_study.evaluation.attacks.constraints.sentence_similarity import SentenceSimilarity
+from rse_study.evaluation.attacks.attack_recipe import AttackRecipe, label, word_constraints
+from rse_study.evaluation.attacks.constraints import MaxWordsPerturbed, SentenceSimilarity
 from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
-from rse_study.evaluation.attacks.recipes.constraint_sets import label, word_constraints
 from rse_study.evaluation.attacks.resources import AttackResources, Resource
-from rse_study.evaluation.attacks.search.greedy import Greedy
-from rse_study.evaluation.attacks.search.leave_one_out import Unknown
-from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLMSwap
+from rse_study.evaluation.attacks.search import UNKNOWN, Greedy, LeaveOneOut
+from rse_study.evaluation.attacks.transformations import MaskedLMSwap
 
 
 class BERTAttack(AttackRecipe):
@@ -41,7 +38,7 @@ class BERTAttack(AttackRecipe):
             label=label(self.name, notes),
             goal=goal,
             transformation=MaskedLMSwap(model.model, self.num_candidates, is_masked=False),
-            search=Greedy(ranking=Unknown()),
+            search=Greedy(ranking=LeaveOneOut(token=UNKNOWN)),
             pre_transformation_constraints=(
                 *word_constraints(resources, self.sides),
                 MaxWordsPerturbed(self.max_share),

@@ -4,18 +4,15 @@ from typing import ClassVar
 
 from pydantic import Field, PositiveInt
 
+from rse_study.data.typos import lookalikes
 from rse_study.evaluation.attacks.attack import Attack
-from rse_study.evaluation.attacks.attack_recipe import AttackRecipe
-from rse_study.evaluation.attacks.constraints.sentence_similarity import SentenceSimilarity
+from rse_study.evaluation.attacks.attack_recipe import AttackRecipe, label, word_constraints
+from rse_study.evaluation.attacks.constraints import SentenceSimilarity
 from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
-from rse_study.evaluation.attacks.lexicons.lookalikes import homoglyphs, keyboard
-from rse_study.evaluation.attacks.recipes.constraint_sets import label, word_constraints
+from rse_study.evaluation.attacks.lexicons import keyboard
 from rse_study.evaluation.attacks.resources import AttackResources, Resource
-from rse_study.evaluation.attacks.search.greedy import Greedy
-from rse_study.evaluation.attacks.search.leave_one_out import Deleted
-from rse_study.evaluation.attacks.transformations.bugs import Bugs
-from rse_study.evaluation.attacks.transformations.composite import CompositeTransformation
-from rse_study.evaluation.attacks.transformations.neighbours import NeighbourSwap
+from rse_study.evaluation.attacks.search import Greedy, LeaveOneOut
+from rse_study.evaluation.attacks.transformations import Bugs, CompositeTransformation, NeighbourSwap
 
 
 class TextBugger(AttackRecipe):
@@ -40,7 +37,7 @@ class TextBugger(AttackRecipe):
 
     def build(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Attack:
         encoder, synonyms = resources.need_encoder(self.name), resources.synonyms()
-        bugs = Bugs(homoglyphs(resources.data_dir), keyboard(resources.data_dir))
+        bugs = Bugs(lookalikes(resources.data_dir), keyboard(resources.data_dir))
         notes = [f"synonyms from {synonyms.name}", f"similarity from {encoder.name}"]
         return Attack(
             label=label(self.name, notes),
@@ -48,7 +45,7 @@ class TextBugger(AttackRecipe):
             transformation=CompositeTransformation(
                 (bugs, NeighbourSwap(synonyms.model, self.num_neighbours))
             ),
-            search=Greedy(ranking=Deleted()),
+            search=Greedy(ranking=LeaveOneOut()),
             pre_transformation_constraints=word_constraints(resources, self.sides),
             constraints=(SentenceSimilarity(encoder.model, self.min_similarity, "cosine", "original", None),),
         )

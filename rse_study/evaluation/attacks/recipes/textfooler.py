@@ -5,30 +5,20 @@ from typing import ClassVar
 from pydantic import Field, PositiveInt
 
 from rse_study.evaluation.attacks.attack import Attack
-from rse_study.evaluation.attacks.attack_recipe import AttackRecipe
-from rse_study.evaluation.attacks.constraints.input_column import Sides
-from rse_study.evaluation.attacks.constraints.sentence_similarity import SentenceSimilarity
-from rse_study.evaluation.attacks.constraints.word_embedding_distance import WordEmbeddingDistance
+from rse_study.evaluation.attacks.attack_recipe import AttackRecipe, label, word_constraints
+from rse_study.evaluation.attacks.constraints import SentenceSimilarity, Sides
 from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
-from rse_study.evaluation.attacks.lexicons.vectors import Vectors
-from rse_study.evaluation.attacks.recipes.constraint_sets import (
-    label,
-    tag_constraints,
-    tag_note,
-    word_constraints,
-)
 from rse_study.evaluation.attacks.resources import AttackResources, Resource
-from rse_study.evaluation.attacks.search.greedy import Greedy
-from rse_study.evaluation.attacks.search.leave_one_out import Deleted
-from rse_study.evaluation.attacks.transformations.neighbours import NeighbourSwap
+from rse_study.evaluation.attacks.search import Greedy, LeaveOneOut
+from rse_study.evaluation.attacks.transformations import NeighbourSwap
 
 
 class TextFooler(AttackRecipe):
     """TextFooler replaces words by synonyms, with TextAttack's numbers.
 
-    The paper ranks words differently where deleting one already flips the class. Its thresholds were tuned
-    for counter-fitted vectors and the Universal Sentence Encoder. Synonym lists have no cosines, so all their
-    candidates pass.
+    The paper ranks words differently where deleting one already flips the class. Its thresholds were tuned for
+    counter-fitted vectors and the Universal Sentence Encoder. Synonyms come from lists, which have no cosines, and no
+    part of speech is compared.
     """
 
     name: ClassVar = "textfooler"
@@ -36,8 +26,6 @@ class TextFooler(AttackRecipe):
 
     num_candidates: PositiveInt = 50
     """synonyms of a word, at most"""
-    min_cosine: float = Field(0.5, ge=-1, le=1)
-    """of the vectors of a word and its synonym: the paper says 0.7, its code does 0.5"""
     min_similarity: float = Field(0.840845057, ge=0, le=1)
     """angular; the code compares 0.5 with 1 - angle, the angle not divided by pi; with it divided that is
     1 - 0.5 / pi (TextAttack 0.3.10; older ones have 1 - 0.3 / pi)"""
@@ -48,22 +36,17 @@ class TextFooler(AttackRecipe):
 
     def build(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Attack:
         encoder, synonyms = resources.need_encoder(self.name), resources.synonyms()
-        near = (
-            WordEmbeddingDistance(synonyms.model, self.min_cosine)
-            if isinstance(synonyms.model, Vectors)
-            else None
-        )
         similar = SentenceSimilarity(encoder.model, self.min_similarity, "angular", "current", self.window)
         notes = [
             f"synonyms from {synonyms.name}",
             f"similarity from {encoder.name}",
-            tag_note(resources),
+            "no part of speech",
         ]
         return Attack(
             label=label(self.name, notes),
             goal=goal,
             transformation=NeighbourSwap(synonyms.model, self.num_candidates),
-            search=Greedy(ranking=Deleted()),
+            search=Greedy(ranking=LeaveOneOut()),
             pre_transformation_constraints=word_constraints(resources, self.sides),
-            constraints=(*filter(None, [near]), *tag_constraints(resources), similar),
+            constraints=(similar,),
         )

@@ -1,9 +1,10 @@
+"""Figures of attacks."""
+
 import math
 
 import pytest
 
-from rse_study.evaluation.attacks.outcome import AttackOutcome
-from rse_study.evaluation.attacks.summary import summarise
+from rse_study.evaluation.attacks.outcome import AttackOutcome, summarise
 
 
 def row(index, outcome, num_queries, num_words=4, changed=()):

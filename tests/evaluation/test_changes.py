@@ -1,3 +1,5 @@
+"""Changes of texts: all that they may do, and nothing else."""
+
 import json
 from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase
@@ -8,13 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rse_study.data.typos import KEYBOARD, LOOKALIKES
-from rse_study.evaluation.changes import CHANGES
-from rse_study.evaluation.changes.change import ChangeResources
-from rse_study.evaluation.changes.contractions import contract, expand
-from rse_study.evaluation.changes.letters import delete, homoglyph, insert, keyboard, repeat, swap
-from rse_study.evaluation.changes.surface import punctuation
-from rse_study.evaluation.changes.synonyms import synonym
-from rse_study.evaluation.changes.words import in_case_of, in_words
+from rse_study.evaluation.changes import (
+    CHANGES,
+    ChangeResources,
+    contract,
+    delete,
+    expand,
+    homoglyph,
+    in_case_of,
+    in_words,
+    insert,
+    keyboard,
+    punctuation,
+    repeat,
+    swap,
+    synonym,
+)
 from tests.cases import cases
 
 NOTHING = ChangeResources(Path())  # of changes that read no table

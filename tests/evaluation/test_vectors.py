@@ -1,6 +1,8 @@
+"""Whitening of vectors."""
+
 import numpy as np
 
-from rse_study.evaluation.whitening import whitened
+from rse_study.evaluation.vectors import whitened
 
 
 def test_the_covariance_becomes_the_identity_and_distances_are_mahalanobis() -> None:

@@ -1,13 +1,28 @@
-"""Synonyms from counter-fitting's PPDB pairs (Ganitkevitch et al. 2013), unranked."""
+"""Word lists from the data folder: stop words, synonyms, neighbouring keys."""
 
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from zipfile import ZipFile
 
 from rse_study.data.text_files import find_file, read_lines
+from rse_study.data.typos import LetterTable, neighbouring_keys
+from rse_study.data.wordnet import FOLDER, nltk_archive
 from rse_study.errors import InputError
 
-FILE = "lexicon/counter_fitting/ppdb_synonyms.txt"
+STOP_WORDS = FOLDER / "corpora" / "stopwords.zip"
+MEMBER = "stopwords/english"
+
+
+@cache
+def english_stopwords(data_dir: Path) -> frozenset[str]:
+    """Read the stop words, which are in lower case."""
+    with ZipFile(nltk_archive(data_dir, STOP_WORDS, MEMBER, "stop words")) as archive:
+        return frozenset(archive.read(MEMBER).decode("utf-8").split())
+
+
+PPDB = "lexicon/counter_fitting/ppdb_synonyms.txt"
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +33,7 @@ class SynonymList:
 
     @classmethod
     def open(cls, data_dir: Path) -> "SynonymList":
-        path = find_file(FILE, data_dir)
+        path = find_file(PPDB, data_dir)
         found: dict[str, dict[str, None]] = defaultdict(dict)
         for number, line in enumerate(read_lines(path), start=1):
             if not line.strip():
@@ -34,3 +49,13 @@ class SynonymList:
 
     def nearest(self, word: str, num: int) -> list[str]:
         return self.synonyms.get(word, [])[:num]
+
+
+def keyboard(data_dir: Path) -> LetterTable:
+    """Map letters, in both cases, to the letters next to them on a keyboard."""
+    # Digits would end a word instead of misspelling it.
+    near = {
+        key: tuple(other for other in others if other.isalpha())
+        for key, others in neighbouring_keys(data_dir).items()
+    }
+    return near | {key.upper(): tuple(map(str.upper, others)) for key, others in near.items()}

@@ -1,5 +1,6 @@
-"""A constraint that keeps a text's meaning, measured by a sentence encoder."""
+"""Constraints: which words may be changed, and which changes are good enough."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -9,6 +10,52 @@ import numpy as np
 from rse_study.evaluation.attacks.attack import Candidate
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.tensors import Float
+
+
+@dataclass(frozen=True)
+class RepeatModification:
+    """Allows a change only of words that were not changed before."""
+
+    def allows(self, text: AttackedText, position: int) -> bool:
+        return position not in dict(text.changes)
+
+
+@dataclass(frozen=True)
+class StopwordModification:
+    """Protects stop words; case matters as in TextAttack, so "The" is none."""
+
+    stopwords: frozenset[str]
+    """in lower case"""
+
+    def allows(self, text: AttackedText, position: int) -> bool:
+        return text.word(position) not in self.stopwords
+
+
+Sides = Literal["both", "first", "second"]
+
+
+@dataclass(frozen=True)
+class InputColumnModification:
+    """Allows changes on one side of a pair; a single sentence may always be changed."""
+
+    sides: Sides
+
+    def allows(self, text: AttackedText, position: int) -> bool:
+        if self.sides == "both" or len(text.original) == 1:
+            return True
+        return text.spans[position].side == ("first", "second").index(self.sides)
+
+
+@dataclass(frozen=True)
+class MaxWordsPerturbed:
+    """Allows changes to at most a share of the text's words."""
+
+    share: float
+    """0..1; the number of words is rounded up"""
+
+    def allows(self, text: AttackedText, position: int) -> bool:
+        return len({position, *text.changed}) <= math.ceil(self.share * len(text))
+
 
 Encode = Callable[[list[str]], np.ndarray]
 

@@ -1,0 +1,146 @@
+"""Labelled sets on files: the table in labelled_sets.yaml, read by one reader."""
+
+import json
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from rse_study.data.classes import find_set_file, label_of, labelled, malformed, text_of
+from rse_study.data.labelled import Labelled
+from rse_study.data.text_files import read_lines
+from rse_study.registry import Registry
+from rse_study.spec import Spec
+from rse_study.yaml12 import read_yaml
+
+TRANSFER_TASKS = ("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC")
+"""in the order of the papers' tables"""
+ANLI_ROUNDS = ("ANLI-R1", "ANLI-R2", "ANLI-R3")
+REVIEWS = ("IMDB", "YELP")
+LabelledRow = tuple[str, object, list[object]]
+"""(file:line, label, sentences)"""
+
+
+class LabelledSet(Spec):
+    """A set: where its splits lie, and how their lines are read."""
+
+    files: dict[str, tuple[str, ...]]
+    """split -> files below the data folder"""
+    classes: tuple[str, ...]
+    labels: tuple[str, ...] = ()
+    """what the files call the classes; empty: by their names"""
+    unlabelled: str = ""
+    """label of lines that are left out and counted"""
+    form: Literal["by_class", "label_last", "label_first", "columns", "objects"]
+    keys: tuple[str, ...] = ()
+    """columns or JSON keys, the label's first"""
+    has_header: bool = False
+    may_be_empty: bool = False
+    """whether a sentence may be"""
+
+    @property
+    def place_of_label(self) -> dict[str, int | None]:
+        """Map each label to the index of its class."""
+        labels = {label: place for place, label in enumerate(self.labels or self.classes)}
+        return labels | ({self.unlabelled: None} if self.unlabelled else {})
+
+
+@lru_cache(maxsize=1)
+def labelled_sets() -> Registry[LabelledSet]:
+    """Read the table of all sets."""
+    table = read_yaml(Path(__file__).with_suffix(".yaml"))
+    return Registry("labelled set", {name: LabelledSet(**entry) for name, entry in table.items()})
+
+
+def read_labelled(name: str, split: str, data_dir: Path) -> Labelled:
+    """Read one split of a set, in the order of its files."""
+    given = labelled_sets().get(name)
+    paths = [find_set_file(file, data_dir) for file in files_of(name, split)]
+    known = (
+        given.place_of_label
+        if given.form != "by_class"
+        else {str(place): place for place in range(len(paths))}
+    )
+    examples = (
+        (text_of(*texts, where=where, may_be_empty=given.may_be_empty), label_of(label, known, where))
+        for place, path in enumerate(paths)
+        for where, label, texts in _FORMS[given.form](path, given, place)
+    )
+    return labelled(
+        name, split, examples, given.classes, str(paths[0] if len(paths) == 1 else paths[0].parent)
+    )
+
+
+def splits_of(name: str) -> tuple[str, ...]:
+    """Return a set's splits: `all` if there are no others."""
+    return tuple(labelled_sets().get(name).files)
+
+
+def files_of(name: str, split: str) -> tuple[str, ...]:
+    """Return a split's files, below the data folder."""
+    return Registry(f"split of {name}", labelled_sets().get(name).files).get(split)
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str]]:
+    for number, line in enumerate(read_lines(path), start=1):
+        yield f"{path}:{number}", line
+
+
+def _by_class(path: Path, given: LabelledSet, place: int) -> Iterator[LabelledRow]:
+    for where, line in _lines(path):
+        yield where, place, [line]
+
+
+def _label_last(path: Path, given: LabelledSet, place: int) -> Iterator[LabelledRow]:
+    for where, line in _lines(path):
+        text, tab, label = line.rpartition("\t")
+        if not tab:
+            raise malformed("no tab", where, "a line is sentence, tab, label")
+        yield where, label.strip(), [text]
+
+
+def _label_first(path: Path, given: LabelledSet, place: int) -> Iterator[LabelledRow]:
+    for where, line in _lines(path):
+        label, blank, text = line.partition(" ")
+        if not blank:
+            raise malformed("no text", where, "a line is label, blank, text")
+        yield where, label.partition(":")[0], [text]
+
+
+def _columns(path: Path, given: LabelledSet, place: int) -> Iterator[LabelledRow]:
+    for number, (where, line) in enumerate(_lines(path), start=1):
+        found = line.split("\t")
+        if len(found) != len(given.keys):
+            raise malformed(f"{len(found)} column(s)", where, f"{', '.join(given.keys)}, tab separated")
+        if number > given.has_header:
+            yield where, found[0], [*found[-2:]]
+
+
+def _objects(path: Path, given: LabelledSet, place: int) -> Iterator[LabelledRow]:
+    """Yield the values of each non-blank line of JSON Lines."""
+    for where, line in _lines(path):
+        if line.strip():
+            label, *texts = _values(line, given.keys, where)
+            yield where, label, texts
+
+
+_FORMS: dict[str, Callable[[Path, LabelledSet, int], Iterator[LabelledRow]]] = {
+    "by_class": _by_class,
+    "label_last": _label_last,
+    "label_first": _label_first,
+    "columns": _columns,
+    "objects": _objects,
+}
+
+
+def _values(line: str, wanted: tuple[str, ...], where: str) -> list[Any]:
+    try:
+        found = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise malformed(f"is no JSON ({error.msg})", where, "one JSON object a line") from None
+    if not isinstance(found, dict):
+        raise malformed(f"holds {found!r}"[:80], where, "one JSON object a line")
+    missing = [key for key in wanted if key not in found]
+    if missing:
+        raise malformed(f"no {missing[0]!r}", where, f"an object has {', '.join(wanted)}")
+    return [found[key] for key in wanted]

@@ -1,1 +1,0 @@
-"""Constraints: which words may be changed, and which changes are good enough."""

@@ -1,1 +1,0 @@
-"""Word lists from the data folder: stop words, synonyms, vectors, look-alikes."""

@@ -1,1 +1,0 @@
-"""Search methods: the order in which words are changed."""

@@ -1,1 +1,0 @@
-"""Transformations: the words that may replace a word."""

@@ -1,1 +1,0 @@
-"""Our attacks beside TextAttack's own, input by input."""
