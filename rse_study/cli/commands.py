@@ -39,12 +39,8 @@ def train(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the cell.")] = 0,
     override: Overrides = None,
-    workers: Annotated[
-        int, typer.Option(min=1, help="Processes that share each batch; dropout depends on their number.")
-    ] = 1,
-    threads: Annotated[
-        int, typer.Option(min=1, help="CPU threads of each process; affects the last bits of results.")
-    ] = 1,
+    workers: Annotated[int, typer.Option(hidden=True)] = 1,
+    threads: Annotated[int, typer.Option(min=1, help="CPU threads; affect the last bits of results.")] = 1,
     device: DeviceName = "cpu",
 ) -> None:
     """Train one configuration on this machine, without Ray.

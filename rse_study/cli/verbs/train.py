@@ -15,7 +15,7 @@ from rse_study.cli.terminal.screen import announce, describe, marked
 from rse_study.data.location import data_dir
 from rse_study.data.pairs import StsPairs
 from rse_study.deferred import DeferredName
-from rse_study.errors import InputErrors, NonFiniteLoss
+from rse_study.errors import InputError, InputErrors, NonFiniteLoss
 from rse_study.evaluation.sts import Similarity, aggregation_of, title_of
 from rse_study.results.files.result_file import Result, read_result
 from rse_study.results.records import BASELINES, EvaluationRow
@@ -29,15 +29,12 @@ if TYPE_CHECKING:
     from rse_study.cli.arguments.device import require_device
     from rse_study.study.baselines import measure_baselines
     from rse_study.training.cell_result import finished
-    from rse_study.training.loop import Progress
-    from rse_study.training.processes import train_locally
-    from rse_study.training.session_setup import require_equal_shares
+    from rse_study.training.loop import Progress, train_in_process
 else:  # these import torch, which a refused file need not wait for
     require_device = DeferredName("rse_study.cli.arguments.device", "require_device")
     measure_baselines = DeferredName("rse_study.study.baselines", "measure_baselines")
     finished = DeferredName("rse_study.training.cell_result", "finished")
-    train_locally = DeferredName("rse_study.training.processes", "train_locally")
-    require_equal_shares = DeferredName("rse_study.training.session_setup", "require_equal_shares")
+    train_in_process = DeferredName("rse_study.training.loop", "train_in_process")
 
 
 def train_trial(
@@ -54,6 +51,9 @@ def train_trial(
 
     The default output folder is named after the file and the seed.
     """
+    if workers != 1:
+        rule, remedy = "trains in one process", "Run a study with resources: {executor: train, workers: N}"
+        raise InputError(f"{workers} workers", where="--workers", rule=f"`train` {rule}", remedy=remedy)
     path = trial_file(trial)
     config = read_spec(Trial, path, overrides)
     problems = check_trial(config, str(path), data_dir())
@@ -61,15 +61,12 @@ def train_trial(
         raise InputErrors(problems)
     folder = out or DEFAULT_STORE / "trials" / f"{path.stem}-seed{seed}"
     beside = path.parent
-    show_training(config, seed, folder, beside, workers=workers, threads=threads, device=device)
+    show_training(config, seed, folder, beside, threads=threads, device=device)
 
 
-def show_training(
-    trial: Trial, seed: int, out: Path, beside: Path, *, workers: int, threads: int, device: str
-) -> None:
+def show_training(trial: Trial, seed: int, out: Path, beside: Path, *, threads: int, device: str) -> None:
     """Train, or resume what lies in `out`; the corpus may lie in `beside`."""
     require_device(device)
-    require_equal_shares(trial, workers)
     require_folder(out, where="--out")
     require_cache()
     with ActivityBars() as bars:
@@ -81,12 +78,11 @@ def show_training(
             rows = measure_baselines(trial, materials, names, [Similarity(materials.dev)], device=device)
             for line in _lines(rows, materials.dev):
                 bars.message(line)
-            train_locally(
+            train_in_process(
                 trial,
                 seed,
                 materials,
                 out,
-                workers=workers,
                 threads=threads,
                 device=device,
                 report=StepReport(out.name, bars).report,
