@@ -1,44 +1,43 @@
 """Work done by several processes of a gloo group on this machine."""
 
 import multiprocessing
+import os
 import pickle
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
-from multiprocessing.process import BaseProcess
+import socket
+from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from tempfile import TemporaryDirectory
 
-import pytest
-
-from rse_study.distributed import Group
-from rse_study.training.process_group import Ask, run_group
+import torch
+import torch.distributed as dist
 
 Work = Callable[[int, int, Path], None]
 FORK = multiprocessing.get_context("fork")
-
-
-@contextmanager
-def forks() -> Iterator[None]:
-    """Groups are forks of this process; those that `run_group` starts by itself import everything anew, for seconds."""
-    context = SimpleNamespace(Pipe=FORK.Pipe, Process=_forked)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(multiprocessing, "get_context", lambda method: context)
-        yield
-
-
-def _forked(*, args: tuple[Any, ...], **named: Any) -> BaseProcess:
-    """Its work goes through pickle, as that of a process that begins anew."""
-    work, *rest = args
-    return FORK.Process(args=(pickle.loads(pickle.dumps(work)), *rest), **named)
+PATIENCE_SECONDS = 300.0
 
 
 def in_group(work: Work, directory: Path, size: int = 2) -> None:
-    """`work(rank, size, directory)` in processes that form a gloo group on this machine."""
-    with forks():
-        run_group(partial(_at_rank, work, directory), size)
+    """`work(rank, size, directory)` in forks of this process, which has imported everything."""
+    pickled = pickle.dumps(work)  # as a process that begins anew would get it
+    with TemporaryDirectory() as folder:
+        ranks = range(size)
+        members = [FORK.Process(target=_join, args=(pickled, r, size, directory, folder)) for r in ranks]
+        try:
+            for member in members:
+                member.start()
+            for member in members:
+                member.join(PATIENCE_SECONDS)
+            assert [member.exitcode for member in members] == [0] * size
+        finally:
+            for member in members:
+                member.kill()
 
 
-def _at_rank(work: Work, directory: Path, group: Group, ask: Ask) -> None:
-    work(group.rank, group.size, directory)
+def _join(pickled: bytes, rank: int, size: int, directory: Path, folder: str) -> None:
+    os.environ["GLOO_SOCKET_IFNAME"] = next(
+        name for _, name in socket.if_nameindex() if name.startswith("lo")
+    )
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", store=dist.FileStore(f"{folder}/store", size), rank=rank, world_size=size)
+    pickle.loads(pickled)(rank, size, directory)
+    dist.barrier()  # a process that exits closes connections that others may still need

@@ -203,10 +203,7 @@ class RayRuntime:
 
     def _exit_stuck(self, reason: str) -> None:
         """End the process, which waits for an answer that never comes; what is committed stays."""
-        print(
-            f"\ngave up: Ray was lost: {reason}. {self._says_more()}; {GOES_ON}",
-            flush=True,
-        )
+        print(f"\ngave up: Ray was lost: {reason}. {self._says_more()}; {GOES_ON}", flush=True)
         _exit(GAVE_UP)
 
 

@@ -1,10 +1,11 @@
 """The training loop: a generator of Progress, which resumes to the same bits."""
 
 import time
-from collections.abc import Callable, Generator
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -113,6 +114,34 @@ def drive(points: Points, report: Report) -> None:
             except StopIteration:
                 return
             verdict = report(progress)
+
+
+def train_in_process(
+    trial: Trial,
+    seed: int,
+    materials: Materials,
+    directory: Path,
+    *,
+    threads: int = 1,
+    report: Report = lambda progress: None,
+    **options: Any,
+) -> None:
+    """Train one cell in this process to its end; `options` are those of `train`.
+
+    `report` is called with each point; "stop" ends the cell early.
+    """
+    with _threads(threads):
+        drive(train(trial, seed, materials, directory, **options), report)
+
+
+@contextmanager
+def _threads(number: int) -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _require_one_view(collectives: Collectives, device: torch.device, directory: Path, t: int) -> None:

@@ -12,9 +12,8 @@ from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.results.bit_equality import NEAR, SIMILARITY_DIGITS, what_differs
 from rse_study.results.files.result_file import Result, read_result
 from rse_study.results.records import RANKED, Verdict
-from rse_study.training.loop import Progress
+from rse_study.training.loop import Progress, train_in_process
 from rse_study.training.materials import Materials, identity_of
-from rse_study.training.processes import train_locally
 from rse_study.training.trial import Trial
 
 ENDING = "how it ended"
@@ -73,15 +72,14 @@ def replay(
     recorded: Result,
     directory: Path,
     *,
-    workers: int,
     threads: int,
     device: str = "cpu",
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> ReplayComparison:
     """Train the cell again in an empty folder, up to the recorded one's last point.
 
-    Equal bits need the recorded numbers of workers and threads (in `recorded.provenance`), and the same kind of
-    machine. Raises InputError if this is not the recorded cell, or if the folder is not empty.
+    Equal bits need the recorded number of threads (in `recorded.provenance`), and the same kind of machine. Raises
+    InputError if this is not the recorded cell, or if the folder is not empty.
     """
     _require_same(identity_of(trial, seed, materials), recorded, directory)
     last = recorded.history[-1].t if recorded.status == "stopped_early" else None
@@ -94,12 +92,11 @@ def replay(
         suppress(NonFiniteLoss),
         TemporaryDirectory() as apart,
     ):  # the result records a loss that is not finite
-        train_locally(
+        train_in_process(
             trial,
             seed,
             _with_nothing_shared(materials, Path(apart)),
             directory,
-            workers=workers,
             threads=threads,
             device=device,
             report=report,

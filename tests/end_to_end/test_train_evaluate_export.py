@@ -148,17 +148,6 @@ def test_the_same_command_again_trains_nothing_and_another_seed_is_refused(rse, 
     assert files() == before
 
 
-@pytest.mark.slow
-def test_two_workers_share_a_run(rse, run_folder):
-    shared = rse("train", "mine.yaml", "--out", "shared", "--workers", "2")
-    assert shared.returncode == 0, shared.stderr
-    assert "after 3 steps" in shared.stdout
-    result = read_result(run_folder.parent / "shared")
-    assert (result.status, result.provenance["workers"]) == ("complete", 2)
-    # The same sentences and the same start; only dropout differs.
-    assert result.history[0] == read_result(run_folder).history[0]
-
-
 def test_evaluate_says_what_is_absent(rse, refusal, run_folder, home):
     assert refusal("evaluate", "run").startswith(f"{home / 'data'}: no STS set is here")
     pairs, folder = builtin.graded_pairs("dev"), home / "some" / "sts" / "STSBenchmark" / "orig"

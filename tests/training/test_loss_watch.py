@@ -1,6 +1,5 @@
 """A lost loss is known at once on a processor, and on a GPU where somebody must know: at a point, in a checkpoint."""
 
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,7 @@ from rse_study.results.files.result_file import read_result
 from rse_study.training import session
 from rse_study.training.loop import drive, train
 from rse_study.training.loss_watch import LossWatch
-from rse_study.training.process_group import Ask, run_group
-from tests.gloo import forks
+from tests.gloo import in_group
 from tests.training.world import small_trial
 
 NAN, CPU = torch.tensor(float("nan")), torch.device("cpu")
@@ -47,22 +45,21 @@ def test_the_first_lost_step_is_remembered() -> None:
             watch.require_finite()
 
 
-def watch_two(folder: Path, group: Group, ask: Ask) -> None:
+def watch_two(rank: int, size: int, folder: Path) -> None:
     """Only worker 1 loses its share."""
-    watch = OfAGpu(group, CPU)
-    watch.note(NAN if group.rank == 1 else torch.tensor(1.0), 3)
+    watch = OfAGpu(Group(), CPU)
+    watch.note(NAN if rank == 1 else torch.tensor(1.0), 3)
     watch.note(torch.tensor(1.0), 4)
     try:
         watch.require_finite()
     except NonFiniteLoss as error:
-        (folder / str(group.rank)).write_text(str(error))
+        (folder / str(rank)).write_text(str(error))
 
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("two_workers")
 def test_all_workers_know_the_step_at_which_one_lost_its_share(tmp_path: Path) -> None:
-    with forks():
-        run_group(partial(watch_two, tmp_path), 2)
+    in_group(watch_two, tmp_path)
     told = [(tmp_path / rank).read_text() for rank in ("0", "1")]
     assert told == [
         "step 3: the loss is not finite (on another worker)",

@@ -64,7 +64,7 @@ def test_a_cell_that_was_resumed_elsewhere_is_promised_nowhere(world: World, tmp
     recorded = _resumed(world, tmp_path / "cell", kernels="MMX")
     here = torch.backends.cpu.get_cpu_capability()
     assert recorded.provenance[UNLIKE] == [f"other CPU kernels: {here} here, MMX there"]
-    found = replay(small_trial(), 3, world.materials(), recorded, tmp_path / "again", workers=1, threads=1)
+    found = replay(small_trial(), 3, world.materials(), recorded, tmp_path / "again", threads=1)
     (said,) = found.unlike
     assert said.startswith("more than one kind of machine there")
 

@@ -17,7 +17,7 @@ from tests.training.world import Complete, World, leave_at, light_trial, stop_at
 
 
 def again(world: World, trial: Trial, recorded: Result, directory: Path, seed: int = 3):
-    return replay(trial, seed, world.materials(), recorded, directory, workers=1, threads=1)
+    return replay(trial, seed, world.materials(), recorded, directory, threads=1)
 
 
 @pytest.mark.parametrize("last", [None, 6], ids=["complete", "stopped early"])

@@ -2,20 +2,22 @@
 
 import dataclasses
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
 
 from rse_study.collectives import Collectives
+from rse_study.distributed import Group
 from rse_study.models.generator_outputs import read_block
 from rse_study.models.rtd import Generator
+from rse_study.results.files.result_file import read_result
 from rse_study.training.loop import drive, train
 from rse_study.training.materials import Materials
-from rse_study.training.processes import train_locally
 from rse_study.training.shared_outputs import FOLDER, open_outputs
 from rse_study.training.trial import Trial
-from tests.gloo import forks
+from tests.gloo import in_group
 from tests.simulated_graph import SimulatedGraphs
 from tests.slow import mostly_slow
 from tests.training.recorded_steps import NUM_STEPS as STEPS
@@ -132,15 +134,17 @@ def test_nothing_is_shared_of_a_trial_without_generator(materials):
     assert not (materials.corpus.parent / FOLDER).exists()
 
 
+def _detect(materials: Materials, rank: int, size: int, directory: Path) -> None:
+    list(train(detecting(), 3, materials, directory, Group()))
+
+
 @pytest.mark.slow
 @pytest.mark.xdist_group("two_workers")
 def test_each_worker_shares_its_own_rows(materials, tmp_path):
     histories = []
     for name in ("first", "again"):
-        points = []
-        with forks():
-            train_locally(detecting(), 3, materials, tmp_path / name, workers=2, report=points.append)
-        histories.append([point.metrics for point in points])
+        in_group(partial(_detect, materials), tmp_path / name)
+        histories.append(read_result(tmp_path / name).history)
         written = {path: path.stat().st_mtime_ns for path in (tmp_path / FOLDER).glob("*/*")}
         assert len(written) == 2
     assert histories[0] == histories[1]

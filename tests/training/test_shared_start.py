@@ -91,5 +91,5 @@ def test_a_replay_measures_itself(materials, tmp_path):
     write_sealed(file, KIND, {"dev": 1.0, "dev/degenerate": 0.0})
     list(train(light_trial(), 3, materials, tmp_path / "misled"))
     recorded = read_result(tmp_path / "misled")
-    found = replay(light_trial(), 3, materials, recorded, tmp_path / "again", workers=1, threads=1)
+    found = replay(light_trial(), 3, materials, recorded, tmp_path / "again", threads=1)
     assert [(one.t, one.name, one.recorded) for one in found.differences] == [(0, "dev", 1.0)]

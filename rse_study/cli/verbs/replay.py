@@ -51,20 +51,26 @@ def replay_cell(
     study_dir = study_folder(study, store)
     name, recorded = record_of(study_dir, cell)
     where = f"{name} of {study_dir}"
-    workers, threads = recorded.provenance["workers"], recorded.provenance["threads"]
+    threads = recorded.provenance["threads"]
+    if (workers := recorded.provenance["workers"]) > 1:
+        rule, remedy = (
+            f"{workers} workers trained it, and a replay is one process",
+            "Run its study in another --store, and compare",
+        )
+        raise InputError(f"{name} cannot be replayed", where=str(study_dir), rule=rule, remedy=remedy)
     device = require_device(recorded, where)
     if out:
         require_new_folder(out, where="--out")
     require_cache()
     trial = build(Trial, recorded.config, where=where)
-    here = provenance(torch.device(device), workers, trial.precision) | {"threads": threads}
+    here = provenance(torch.device(device), 1, trial.precision) | {"threads": threads}
     if unlike := what_differs(here, recorded.provenance):
         announce(f"note: numbers need not be bit-identical ({'; '.join(unlike)})")
     with ActivityBars() as bars:
         beside = Path(study).parent if Path(study).is_file() else Path()
         materials = materials_of(bars, beside, trial, study_dir)
     require_fingerprints(recorded, materials, where)
-    announce(f"{name}: again, with {workers} worker(s) of {threads} thread(s) on {device}")
+    announce(f"{name}: again, with {counted(threads, 'thread')} on {device}")
     with tempfile.TemporaryDirectory(prefix="rse-study-replay-") as scratch, ActivityBars() as bars:
         compared = replay(
             trial,
@@ -72,7 +78,6 @@ def replay_cell(
             materials,
             recorded,
             out or Path(scratch) / "cell",
-            workers=workers,
             threads=threads,
             device=device,
             on_progress=partial(bars.advanced, f"{name}: steps"),

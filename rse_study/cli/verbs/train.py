@@ -17,7 +17,7 @@ from rse_study.cli.terminal.screen import announce, describe, marked
 from rse_study.data.location import data_dir
 from rse_study.data.pairs import StsPairs
 from rse_study.deferred import DeferredName
-from rse_study.errors import InputErrors, NonFiniteLoss
+from rse_study.errors import InputError, InputErrors, NonFiniteLoss
 from rse_study.evaluation.sts import Similarity, aggregation_of, title_of
 from rse_study.results.files.result_file import Result, read_result
 from rse_study.results.records import BASELINES, EvaluationRow
@@ -31,15 +31,12 @@ if TYPE_CHECKING:
     from rse_study.cli.arguments.device import require_device
     from rse_study.study.baselines import measure_baselines
     from rse_study.training.cell_result import finished
-    from rse_study.training.loop import Progress
-    from rse_study.training.processes import train_locally
-    from rse_study.training.session_setup import require_equal_shares
+    from rse_study.training.loop import Progress, train_in_process
 else:  # these import torch, which a refused file need not wait for
     require_device = DeferredName("rse_study.cli.arguments.device", "require_device")
     measure_baselines = DeferredName("rse_study.study.baselines", "measure_baselines")
     finished = DeferredName("rse_study.training.cell_result", "finished")
-    train_locally = DeferredName("rse_study.training.processes", "train_locally")
-    require_equal_shares = DeferredName("rse_study.training.session_setup", "require_equal_shares")
+    train_in_process = DeferredName("rse_study.training.loop", "train_in_process")
 
 
 def train_trial(
@@ -49,18 +46,17 @@ def train_trial(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the cell.")] = 0,
     overrides: parameters.Overrides = None,
-    workers: Annotated[
-        int, typer.Option(min=1, help="Processes that share each batch; dropout depends on their number.")
-    ] = 1,
-    threads: Annotated[
-        int, typer.Option(min=1, help="CPU threads of each process; affects the last bits of results.")
-    ] = 1,
+    workers: Annotated[int, typer.Option(hidden=True)] = 1,
+    threads: Annotated[int, typer.Option(min=1, help="CPU threads; affect the last bits of results.")] = 1,
     device: parameters.DeviceName = "cpu",
 ) -> None:
     """Train one configuration on this machine, without Ray.
 
     Shows the dev score before and after, beside the baselines.
     """
+    if workers != 1:
+        rule, remedy = "trains in one process", "Run a study with resources: {executor: train, workers: N}"
+        raise InputError(f"{workers} workers", where="--workers", rule=f"`train` {rule}", remedy=remedy)
     path = trial_file(trial)
     config = read_spec(Trial, path, overrides or ())
     problems = check_trial(config, str(path), data_dir())
@@ -68,15 +64,12 @@ def train_trial(
         raise InputErrors(problems)
     folder = out or parameters.DEFAULT_STORE / "trials" / f"{path.stem}-seed{seed}"
     beside = path.parent
-    show_training(config, seed, folder, beside, workers=workers, threads=threads, device=device)
+    show_training(config, seed, folder, beside, threads=threads, device=device)
 
 
-def show_training(
-    trial: Trial, seed: int, out: Path, beside: Path, *, workers: int, threads: int, device: str
-) -> None:
+def show_training(trial: Trial, seed: int, out: Path, beside: Path, *, threads: int, device: str) -> None:
     """Train, or resume what lies in `out`; the corpus may lie in `beside`."""
     require_device(device)
-    require_equal_shares(trial, workers)
     require_folder(out, where="--out")
     require_cache()
     with ActivityBars() as bars:
@@ -88,12 +81,11 @@ def show_training(
             rows = measure_baselines(trial, materials, names, [Similarity(materials.dev)], device=device)
             for line in _lines(rows, materials.dev):
                 bars.message(line)
-            train_locally(
+            train_in_process(
                 trial,
                 seed,
                 materials,
                 out,
-                workers=workers,
                 threads=threads,
                 device=device,
                 report=StepReport(out.name, bars).report,

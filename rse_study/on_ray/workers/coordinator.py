@@ -125,10 +125,9 @@ class Coordinator:
         If nobody answers, those that the last refresh knew.
         """
         try:
-            known: list[tuple[str, int]] = ray.get(self._actor.leave.remote(cell), timeout=PATIENCE_SECONDS)
+            return list(ray.get(self._actor.leave.remote(cell), timeout=PATIENCE_SECONDS))
         except (RayError, GetTimeoutError):  # it is made again: as the last refresh knew them
-            known = list(self._present.get(cell, {}).values())
-        return known
+            return list(self._present.get(cell, {}).values())
 
     def keep_groups(self, has_cells: bool) -> None:
         """Tell workers without a cell to wait for another, or to end."""
@@ -139,10 +138,9 @@ class Coordinator:
     def num_groups(self) -> int:
         """Return how many groups of workers remain; 0 where nobody answers."""
         try:
-            number: int = ray.get(self._actor.num_groups.remote(), timeout=ANSWER_SECONDS)
+            return int(ray.get(self._actor.num_groups.remote(), timeout=ANSWER_SECONDS))
         except (RayError, GetTimeoutError):
             return 0
-        return number
 
     def forget_groups(self, cell: str) -> None:
         """Forget workers whose trial process, with this cell, is gone."""

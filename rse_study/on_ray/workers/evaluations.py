@@ -30,8 +30,8 @@ from rse_study.results.files.schema import MODEL_FOLDER
 from rse_study.results.records import EvaluationRow
 from rse_study.study.baselines import attacks_folder, measure_baselines
 from rse_study.study.shared_baselines import measure_baseline_once
+from rse_study.training.loop import train_in_process
 from rse_study.training.materials import Materials
-from rse_study.training.processes import train_locally
 from rse_study.training.trial import Cadences
 
 ATTACKS = "attacks"
@@ -94,8 +94,8 @@ def evaluate_baseline(payload: BaselinePayload, *evaluations: Evaluation) -> lis
 def evaluate_cell(payload: CellPayload, *evaluations: Evaluation) -> list[EvaluationRow]:
     """Return the rows of one cell, without measuring again those in its file.
 
-    A model that was not kept is trained again for this alone, bit for bit on the same kind of CPU. Its workers share
-    the task's GPU.
+    A model that was not kept is trained again for this alone, bit for bit on the same kind of CPU, if one worker
+    trained it.
     """
     torch.set_num_threads(payload.threads)
     with workplace(
@@ -147,6 +147,12 @@ def _scored_model(payload: CellPayload, here: Workplace, scratch: Path) -> Score
 def _train_again(payload: CellPayload, materials: Materials, scratch: Path) -> Path:
     # For its model alone, which what is watched does not change: that is not measured again.
     trial = payload.trial.model_copy(update={"watched": Cadences()})
-    workers, threads, device = payload.workers, payload.threads, payload.device
-    train_locally(trial, payload.seed, materials, scratch, workers=workers, threads=threads, device=device)
+    if payload.workers > 1:
+        what = f"the model of trial {payload.number}, seed {payload.seed} was not kept"
+        rule = (
+            f"{payload.workers} workers trained it, and only one worker trains a model again for its scores"
+        )
+        remedy = "Run the study under another name, with all its evaluations or keep_models: final"
+        raise InputError(what, where="evaluations", rule=rule, remedy=remedy)
+    train_in_process(trial, payload.seed, materials, scratch, threads=payload.threads, device=payload.device)
     return scratch / MODEL_FOLDER

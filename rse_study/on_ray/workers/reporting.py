@@ -28,6 +28,5 @@ class Reporter:
         self._report({"t": progress.t, "num_steps": progress.num_steps, "metrics": dict(progress.metrics)})
         if progress.t not in self._rungs or progress.is_final:
             return "continue"
-        asks = self._collectives.rank == 0
-        stops = asks and self._coordinator.wait_for_verdict(progress.t) == "stop"
+        stops = self._collectives.rank == 0 and self._coordinator.wait_for_verdict(progress.t) == "stop"
         return "stop" if self._collectives.any(stops) else "continue"

@@ -18,9 +18,8 @@ from rse_study.study.definition.resources import Resources
 from rse_study.study.planning.sampling import spread
 from rse_study.study.planning.throughput import Setting, TimedWork
 from rse_study.study.planning.workload import shape_of
-from rse_study.training.loop import Progress
+from rse_study.training.loop import Progress, train_in_process
 from rse_study.training.materials import Materials, PrepareMaterials
-from rse_study.training.processes import train_locally
 from rse_study.training.trial import Budget, Cadences, Selection, Trial
 
 MOST_STEPS, FEWEST_STEPS = 6, 3
@@ -63,7 +62,7 @@ def _size(trial: Trial) -> float:
 def _time(trial: Trial, materials: Materials, resources: Resources) -> TimedWork:
     timer = StepTimer(GRAPHED_STEPS if trial.graphed and resources.gpus else MOST_STEPS)
     with tempfile.TemporaryDirectory(prefix="rse-study-probe-") as folder:
-        train_locally(
+        train_in_process(
             _shortened(trial),
             0,
             materials,

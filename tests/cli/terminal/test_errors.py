@@ -39,7 +39,7 @@ BAD = [
     (
         {"t.yaml": SMALL},
         "train t.yaml --workers 3",
-        "batch_size = 64 | multiple of the 3 workers | Change batch_size",
+        "--workers | 3 workers | `train` trains in one process | resources: {executor: train, workers: N}",
     ),
     ({"t.yaml": SMALL, "f": ""}, "train t.yaml --out f/x/y", "--out f/x/y | f is not a folder"),
     ({"t.yaml": SMALL, "cache": ""}, "train t.yaml", "RSE_STUDY_CACHE | cache is not a folder"),

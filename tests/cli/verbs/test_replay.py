@@ -15,8 +15,8 @@ from rse_study.results.files.result_file import Point, read_result
 from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord
 from rse_study.study.definition.reading import build
+from rse_study.training.loop import train_in_process
 from rse_study.training.materials import identity_of
-from rse_study.training.processes import train_locally
 from rse_study.training.trial import Trial
 from tests.cli.a_study import SEARCH, run, start
 from tests.cli.a_study import cell_of as unlike
@@ -38,7 +38,7 @@ def trained(models_folder, tmp_path_factory):
     encoder = {"name": str(models_folder / "encoder"), "pooling": "mean"}
     trial = build(Trial, CONFIG | {"encoder": encoder}, where="trial")
     materials = prepare(trial, root / "cache", root / "data")
-    train_locally(trial, 0, materials, root / "complete")
+    train_in_process(trial, 0, materials, root / "complete")
     cell = CellRecord(
         identity=identity_of(trial, 0, materials), trial=0, seed=0, config=trial.model_dump(mode="json")
     )
@@ -110,6 +110,16 @@ def test_versions_that_changed_are_noted(rse, trained, ran):
     assert ended.code == 0
     assert "note: numbers need not be bit-identical (other torch: 2." in ended.out
     assert "here, 1.0 there)" in ended.out
+
+
+def test_a_cell_of_two_workers_is_refused(rse, trained, ran):
+    ran(changed(trained[-1], workers=2))
+    ended = rse("replay", "little", "0")
+    assert ended.code == 2
+    assert (
+        "trial 0 cannot be replayed: 2 workers trained it, and a replay is one process. Run its study in"
+        in ended.err
+    )
 
 
 def test_a_cell_that_does_not_say_what_it_ran_on_is_replayed(rse, trained, ran):

@@ -1,18 +1,21 @@
 """A cell or score of a GPU, as a worker runs it: what is full, what is trained again, what is never the driver's."""
 
+import dataclasses
 from contextlib import ExitStack
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from rse_study.collectives import Alone
+from rse_study.errors import InputError
 from rse_study.on_ray import scoring
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.workers import worker
-from rse_study.on_ray.workers.evaluations import evaluate_baseline
+from rse_study.on_ray.workers.evaluations import evaluate_baseline, evaluate_cell
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.on_ray.workers.payloads import Payloads
 from rse_study.on_ray.workers.trainable import end_of_group
@@ -54,6 +57,12 @@ def test_nor_is_one_of_several_workers_of_which_one_had_no_room(reason, for_good
     ended = end_of_group(reason)
     assert (ended or {"for_good": False})["for_good"] == for_good
     assert end_of_group("worker 0: it was killed") == {"reason": "worker 0: it was killed", "for_good": False}
+
+
+def test_a_model_of_two_workers_that_was_not_kept_has_no_further_scores(payload):
+    Path(payload.folder).mkdir(parents=True)
+    with pytest.raises(InputError, match=r"seed 0 was not kept.*2 workers trained it.*another name"):
+        evaluate_cell(dataclasses.replace(payload, workers=2), few("builtin/test"))
 
 
 @pytest.mark.parametrize("name", ["untrained", "whitening", "start", "mean"])
