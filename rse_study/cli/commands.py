@@ -26,7 +26,16 @@ from rse_study.cli.arguments.declarations import (
     Wide,
 )
 from rse_study.cli.model_commands import attack, evaluate, export, fine_tune
-from rse_study.cli.result_commands import archive, check, compare, dashboard, notebook, report, studies
+from rse_study.cli.result_commands import (
+    archive,
+    check,
+    compare,
+    dashboard,
+    notebook,
+    report,
+    studies,
+    unpack,
+)
 
 Command = Callable[..., int | None]
 """Arguments in, exit code out; None is 0."""
@@ -219,6 +228,7 @@ COMMANDS: tuple[Command, ...] = (
     replay,
     report,
     archive,
+    unpack,
     notebook,
     check,
     compare,

@@ -101,12 +101,26 @@ def archive(
 ) -> None:
     """Pack a study into one file that others can open and continue.
 
-    Every command that takes a study takes the file, too: report, check, notebook, replay, run. It holds the ledger,
-    the results and the weights of an encoder or generator that was trained here, but no models of cells and no texts.
+    Commands that take a study that has run take the file, too: report, check, notebook, replay. `unpack` makes it a
+    study of the store, which `run` continues. It holds the ledger, the results and the weights of an encoder or
+    generator that was trained here, but no models of cells and no texts.
     """
     from rse_study.cli.verbs.archive import archive_study
 
     archive_study(study, store, out)
+
+
+def unpack(
+    archive: Annotated[Path, typer.Argument(metavar="FILE", help="What `archive` wrote: STUDY.tar.xz.")],
+    store: Store = DEFAULT_STORE,
+) -> None:
+    """Unpack an archive into the store, and print its study's file.
+
+    `run` continues the study in that file.
+    """
+    from rse_study.cli.verbs.unpack import unpack_study
+
+    unpack_study(archive, store)
 
 
 def notebook(

@@ -56,7 +56,7 @@ def run_and_report(
     track: str = "",
 ) -> int:
     """Run what is missing of a study, show its table, write its report."""
-    checked = read_study(study_file(study, store), overrides)
+    checked = read_study(study_file(study), overrides)
     folder = store / checked.study.name
     announce(f"{checked.study.name}: {checked.study.question}")
     for warning in checked.warnings:

@@ -39,7 +39,7 @@ def show_plan(
     is_wide: bool = False,
 ) -> None:
     """Print the plan; raise OverBudget where its expected total passes a limit."""
-    checked = read_study(study_file(study, store), overrides)
+    checked = read_study(study_file(study), overrides)
     planner = StudyPlanner(
         checked, store, probe_with_bars, max_hours, max_cost, materials_of_identity(checked, store)
     )
