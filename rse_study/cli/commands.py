@@ -21,6 +21,7 @@ COMMANDS = {
     "replay": "replay:replay_cell",
     "report": "report.page:write_page",
     "archive": "archive:archive_study",
+    "unpack": "unpack:unpack_study",
     "notebook": "notebook:write_notebook",
     "check": "check:check_study",
     "compare": "compare:compare_rows",

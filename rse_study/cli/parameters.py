@@ -88,7 +88,7 @@ StudyArgument = Annotated[
     typer.Argument(
         metavar="STUDY",
         autocompletion=complete_study,
-        help="A YAML file, the name of a shipped study, or an archive.",
+        help="A YAML file, or the name of a shipped study.",
     ),
 ]
 OptionalStudyArgument = Annotated[

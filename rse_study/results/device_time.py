@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rse_study.errors import InputError
 from rse_study.results.files.failures import REBUILD
+from rse_study.results.records import AttemptRecord
 
 if TYPE_CHECKING:
     import pandas as pd  # `status` also sums it up, without pandas
@@ -48,6 +49,12 @@ def num_devices(attempts: "pd.DataFrame", gpus: GpusAt) -> "pd.Series":
 def devices_of(workers: int, threads: int, gpus: float) -> float:
     """Return the number of GPUs, or of CPU threads where `gpus` per worker is 0."""
     return float(workers * (gpus or threads))
+
+
+def seconds_of(attempt: AttemptRecord, gpus: GpusAt) -> float:
+    """Return the device seconds of an attempt; 0 if it has not ended."""
+    devices = devices_of(attempt.workers, attempt.threads, gpus(attempt.started))
+    return seconds_between(attempt.started, attempt.ended) * devices
 
 
 def gpus_per_worker(of_cells: Iterable[Mapping[str, Any]], of_runs: Sequence[Mapping[str, Any]]) -> GpusAt:

@@ -5,10 +5,9 @@ from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
-import pandas as pd
-
+from rse_study.deferred import DeferredModule
 from rse_study.results.cell_state import HAS_RESULT, cells_for_next_run, status_for_next_run
 from rse_study.results.files.connect import open_study
 from rse_study.results.files.failures import names_failures
@@ -18,16 +17,21 @@ from rse_study.results.files.schema import ledger_path
 from rse_study.results.records import WITHDRAWN, CellRecord, Status, evaluation_name
 from rse_study.results.study_record import StudyRecord
 
+if TYPE_CHECKING:
+    import pandas as pd
+else:  # `status` and `studies` read records alone
+    pd = DeferredModule("pandas")
+
 Arguments = ParamSpec("Arguments")
 
 
 def once(
-    read: Callable[Concatenate["Reader", Arguments], pd.DataFrame],
-) -> Callable[Concatenate["Reader", Arguments], pd.DataFrame]:
+    read: Callable[Concatenate["Reader", Arguments], "pd.DataFrame"],
+) -> Callable[Concatenate["Reader", Arguments], "pd.DataFrame"]:
     """Cache a frame inside `with`: a comparison reads it up to 8 times."""
 
     @wraps(read)
-    def answer(self: "Reader", *args: Arguments.args, **named: Arguments.kwargs) -> pd.DataFrame:
+    def answer(self: "Reader", *args: Arguments.args, **named: Arguments.kwargs) -> "pd.DataFrame":
         if self._frames is None:
             return read(self, *args, **named)
         asked = (read.__name__, args, *named.items())
@@ -48,7 +52,7 @@ class Reader:
     def __init__(self, study_dir: Path) -> None:
         self._study_dir = study_dir
         self._db = open_study(study_dir)
-        self._frames: dict[tuple[Any, ...], pd.DataFrame] | None = None
+        self._frames: dict[tuple[Any, ...], "pd.DataFrame"] | None = None
 
     def close(self) -> None:
         self._db.close()
@@ -79,14 +83,14 @@ class Reader:
         """Return the current cells, each with its status for the next run."""
         return cells_for_next_run(self.ledger, self._study_dir)
 
-    def revisions(self) -> pd.DataFrame:
+    def revisions(self) -> "pd.DataFrame":
         """Return one row per revision, oldest first: number, at, change, study (a dict)."""
         frame = self._read("SELECT * FROM revision ORDER BY number")
         frame["study"] = [json.loads(text) for text in frame["study"]]
         return frame
 
     @once
-    def cells(self, retired: bool = False) -> pd.DataFrame:
+    def cells(self, retired: bool = False) -> "pd.DataFrame":
         """Return one row per cell with the columns of `CellRecord`, by trial and seed."""
         if not retired:
             frame = self.cells(retired=True)
@@ -97,7 +101,7 @@ class Reader:
             frame[column] = [json.loads(text) for text in frame[column]]
         return frame
 
-    def attempts(self, retired: bool = False) -> pd.DataFrame:
+    def attempts(self, retired: bool = False) -> "pd.DataFrame":
         """Return one row per attempt, by trial, seed and cell."""
         return self._read(
             "SELECT cell, trial, seed, number, executor, workers, threads, a.started, a.ended, outcome, a.reason"
@@ -106,7 +110,7 @@ class Reader:
             retired,
         )
 
-    def metrics(self, retired: bool = False, name: str = "") -> pd.DataFrame:
+    def metrics(self, retired: bool = False, name: str = "") -> "pd.DataFrame":
         """Return one row per metric value: cell, trial, seed, t, name, value."""
         frame = self._read(
             "SELECT cell, trial, seed, t, name, value FROM metric JOIN cell ON cell = identity"
@@ -116,7 +120,7 @@ class Reader:
         )
         return frame.astype({"value": float})
 
-    def thinned_metrics(self, bin_steps: int) -> pd.DataFrame:
+    def thinned_metrics(self, bin_steps: int) -> "pd.DataFrame":
         """Return of each metric only the last point in every `bin_steps` steps.
 
         Retired cells are there, too. Cells are read one by one, so that memory holds no history as a whole.
@@ -137,7 +141,7 @@ class Reader:
             " (SELECT max(t) FROM metric WHERE cell = identity) AS last FROM cell)"
         ).fetchone()
 
-    def last_points(self, metric: str) -> pd.DataFrame:
+    def last_points(self, metric: str) -> "pd.DataFrame":
         points = self.ledger.last_points(metric)
         return pd.DataFrame.from_dict(points, orient="index", columns=["t", "value"])
 
@@ -149,12 +153,12 @@ class Reader:
         marks = self.last_points(self.study().objective.mark)["value"]
         return frozenset(marks.index[marks == 1])
 
-    def history(self, identity: str) -> pd.DataFrame:
+    def history(self, identity: str) -> "pd.DataFrame":
         """Return one cell's metrics, by step and name: t, name, value."""
         frame = self._read("SELECT t, name, value FROM metric WHERE cell = ?1 ORDER BY t, name", identity)
         return frame.astype({"value": float})
 
-    def rungs(self, retired: bool = False) -> pd.DataFrame:
+    def rungs(self, retired: bool = False) -> "pd.DataFrame":
         """Return one row per verdict: cell, trial, seed, t, value, verdict."""
         frame = self._read(
             "SELECT cell, trial, seed, t, value, verdict FROM rung JOIN cell ON cell = identity"
@@ -164,7 +168,7 @@ class Reader:
         return frame.astype({"value": float})
 
     @once
-    def evaluations(self, retired: bool = False) -> pd.DataFrame:
+    def evaluations(self, retired: bool = False) -> "pd.DataFrame":
         """Return one row per score on the study's present data and settings."""
         frame = self._read(
             "SELECT evaluation.* FROM evaluation LEFT JOIN cell ON subject = identity"
@@ -184,7 +188,7 @@ class Reader:
             .astype({"value": float, "degenerate": bool})
         )
 
-    def importance(self) -> pd.DataFrame:
+    def importance(self) -> "pd.DataFrame":
         """Return one row per axis and evaluator, most important first."""
         frame = self._read("SELECT * FROM importance ORDER BY evaluator, value DESC, axis")
         return frame.astype({"value": float, "low": float, "high": float})
@@ -192,7 +196,7 @@ class Reader:
     def provenance(self) -> list[dict[str, Any]]:
         return self.ledger.provenance()
 
-    def events(self) -> pd.DataFrame:
+    def events(self) -> "pd.DataFrame":
         """Return all events, oldest first: at, kind, cell, text."""
         return self._read("SELECT at, kind, cell, text FROM event ORDER BY id")
 
@@ -201,7 +205,7 @@ class Reader:
         return {identity: status_for_next_run(self._study_dir, identity, status) for identity, status in rows}
 
     @once
-    def trials_table(self) -> pd.DataFrame:
+    def trials_table(self) -> "pd.DataFrame":
         """Return one row per cell for display, by trial and seed.
 
         `objective` is NaN unless complete or stopped early; `t` is its last step, whichever checkpoint it is of.
@@ -220,5 +224,5 @@ class Reader:
         study = self.ledger.study()
         return study.fingerprints if study else {}
 
-    def _read(self, query: str, *values: Any) -> pd.DataFrame:
+    def _read(self, query: str, *values: Any) -> "pd.DataFrame":
         return pd.read_sql_query(query, self._db, params=values)

@@ -2,20 +2,17 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rse_study.results.cell_state import count_cells
 from rse_study.results.comparing.row_seeds import RowSeeds, row_seeds_of
 from rse_study.results.files.queries import LedgerQueries, now
+from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord, Stage
 from rse_study.results.settings import BudgetSettings, StudySettings
 from rse_study.results.study_record import StudyRecord
 from rse_study.search.ablation_path import PathState, most_path_cells, num_path_cells, path_state
 from rse_study.search.budget import BudgetShare, as_far_as_it_went, budget_shares, ended_by
 from rse_study.search.choice import TrialResult, is_search_over, standings_of
-
-if TYPE_CHECKING:
-    from rse_study.results.reader import Reader  # and pandas, which `status` does without
 
 STAGES: dict[Stage, str] = {
     "grid": "grid",
@@ -43,7 +40,7 @@ class SearchState:
     """results of the trials; the key is the identity of the first seed's cell"""
 
     @classmethod
-    def read(cls, reader: "Reader") -> "SearchState":
+    def read(cls, reader: Reader) -> "SearchState":
         reader.study()  # refused where nothing was frozen yet
         return search_state(reader.ledger, reader.records(), is_held=reader.is_held())
 

@@ -4,13 +4,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from rse_study.errors import InputError
+from rse_study.results.reader import Reader
+from rse_study.results.records import FEWEST_TRIALS
 
 
 def enter_missing_importance(study_dir: Path) -> None:
     """Enter the importance of a search's axes, which no file beside a ledger holds."""
     from rse_study.results.files.ledger import Ledger
-    from rse_study.results.reader import Reader
-    from rse_study.results.records import FEWEST_TRIALS
 
     with suppress(InputError):  # a ledger that cannot be read or written goes without it
         with Reader(study_dir) as reader:

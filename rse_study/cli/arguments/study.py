@@ -10,20 +10,12 @@ from rse_study.registry import did_you_mean
 from rse_study.results.files.schema import is_archive
 from rse_study.study.definition.shipped import shipped_studies, shipped_trials
 
-KEYS = {
-    "study": {"base", "grid", "search", "question"},
-    "cluster": {"head", "workers"},
-    "trial": {"method", "encoder", "corpus", "optimizer", "budget"},
-}
-"""top-level fields that only one kind of file has"""
-COMMANDS = {"study": "run {}", "cluster": "cluster validate {} STUDY", "trial": "train {}"}
 
-
-def study_file(study: str, store: Path = DEFAULT_STORE) -> Path:
-    """Find the YAML file a user means: a path, a shipped study's, or an archive's."""
+def study_file(study: str) -> Path:
+    """Find the YAML file a user means: a path, or the name of a shipped study."""
     if is_archive(study):
-        folder = study_folder(study, store)
-        return folder / f"{folder.name}.yaml"
+        remedy = f"Run `rse-study unpack {study}` and name the file that it prints"
+        raise InputError("is an archive", where=study, rule="a YAML file is expected here", remedy=remedy)
     return _file(study, "study")
 
 
@@ -37,7 +29,6 @@ def _file(given: str, kind: str) -> Path:
     is_file = Path(given).suffix in (".yaml", ".yml") or os.path.isfile(given)
     path = Path(given) if is_file else shipped.get(given.replace("-", "_"))
     if path is not None:
-        _require_kind(path, kind, given)
         return path
     shipped = {path.stem: path for path in (shipped_studies() if kind == "study" else shipped_trials())}
     rule = f"a YAML file or the name of a shipped {kind}"
@@ -47,21 +38,6 @@ def _file(given: str, kind: str) -> Path:
     raise InputError(
         f"no {kind} {given!r}", where=kind.upper(), rule=rule, remedy=did_you_mean(given, shipped)
     )
-
-
-def _require_kind(path: Path, kind: str, given: str) -> None:
-    """Raise InputError for a file of another kind, which its keys tell; a broken one is its reader's business."""
-    from rse_study.study.definition.reading import read_extended
-
-    try:
-        keys = read_extended(path).keys()
-    except InputError:
-        return
-    found = next((name for name, telling in KEYS.items() if keys & telling), kind)
-    if found != kind:
-        words = COMMANDS[found].format(given)
-        rule = f"a {kind} is expected here, and its fields are those of a {found}"
-        raise InputError(f"is a {found}", where=given, rule=rule, remedy=f"Give it to: rse-study {words}")
 
 
 def study_folder(study: str, store: Path) -> Path:

@@ -1,13 +1,12 @@
 """Names of cells for people."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from rse_study.results.row_names import names_of_cells
+from rse_study.results.reader import Reader
+from rse_study.results.records import CellRecord
+from rse_study.results.row_names import names_of_labelled
 from rse_study.results.study_record import StudyRecord
-
-if TYPE_CHECKING:
-    import pandas as pd  # `studies` counts cells, too, and has no need of it
 
 
 def name_of(stage: str, trial: int, seed: int, name: str, *, shows_seeds: bool = False) -> str:
@@ -33,19 +32,17 @@ def name_of(stage: str, trial: int, seed: int, name: str, *, shows_seeds: bool =
     return f"trial {trial} seed {seed}" if shows_seeds else f"trial {trial}"
 
 
-def names_by_identity(study: StudyRecord, cells: "pd.DataFrame") -> dict[str, str]:
-    """Return the names of the cells of `Reader.cells`, by identity."""
-    columns = (cells[column] for column in ("identity", "stage", "trial", "seed"))
-    rows, shows_seeds = zip(*columns, names_of_cells(study, cells), strict=True), bool(study.search_seeds)
+def names_by_identity(study: StudyRecord, cells: Sequence[CellRecord]) -> dict[str, str]:
+    """Return the names of cells, by identity."""
+    rows = names_of_labelled(study, [(one.trial, one.label, one.proposal, one.retired) for one in cells])
+    shows_seeds = bool(study.search_seeds)
     return {
-        identity: name_of(stage, trial, seed, name, shows_seeds=shows_seeds)
-        for identity, stage, trial, seed, name in rows
+        one.identity: name_of(one.stage, one.trial, one.seed, name, shows_seeds=shows_seeds)
+        for one, name in zip(cells, rows, strict=True)
     }
 
 
 def names_in_ledger(study_dir: Path) -> dict[str, str]:
     """Return the names of the cells in a study's ledger, by identity."""
-    from rse_study.results.reader import Reader  # with it comes pandas
-
     with Reader(study_dir) as reader:
-        return names_by_identity(reader.study(), reader.cells())
+        return names_by_identity(reader.study(), reader.records())

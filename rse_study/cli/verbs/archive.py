@@ -25,8 +25,9 @@ def archive_study(
 ) -> None:
     """Pack a study into one file that others can open and continue.
 
-    Every command that takes a study takes the file, too: report, check, notebook, replay, run. It holds the ledger,
-    the results and the weights of an encoder or generator that was trained here, but no models of cells and no texts.
+    Commands that take a study that has run take the file, too: report, check, notebook, replay. `unpack` makes it a
+    study of the store, which `run` continues. It holds the ledger, the results and the weights of an encoder or
+    generator that was trained here, but no models of cells and no texts.
     """
     folder = study_folder(study, store)
     path = out or Path(f"{folder.resolve().name}.tar.xz")

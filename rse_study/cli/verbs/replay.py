@@ -96,7 +96,7 @@ def record_of(study_dir: Path, wanted: str) -> tuple[str, Result]:
         cells = reader.cells(retired=True)
         row = find_cell(cells, wanted, study_dir)
         history = reader.history(row["identity"])
-        name = names_by_identity(reader.study(), cells)[row["identity"]]
+        name = names_by_identity(reader.study(), reader.ledger.cells())[row["identity"]]
         status = reader.statuses_for_next_run()[row["identity"]]
     if status not in FINISHED or not {"workers", "threads"} <= row["provenance"].keys():
         shown = "lost" if status != row["status"] else status

@@ -66,7 +66,7 @@ def run_and_report(
     some did not, 4 if the study costs more than its allowance, --max-hours or --max-cost, 130 after Ctrl-C.
     """
     overrides = overrides or []
-    checked = read_study(study_file(study, store), overrides)
+    checked = read_study(study_file(study), overrides)
     folder = store / checked.study.name
     announce(f"{checked.study.name}: {checked.study.question}")
     for warning in checked.warnings:
@@ -158,17 +158,17 @@ def _require_everything(checked: CheckedStudy, folder: Path, *, is_run: bool) ->
 
 def conclude(reader: Reader) -> int:
     """Return 0 where every cell has ended well, else 3 and print what is missing."""
-    counts, cells = SearchState.read(reader).counts, reader.cells()
-    names = names_by_identity(reader.study(), cells)
+    search = SearchState.read(reader)
+    counts, names = search.counts, names_by_identity(search.study, search.cells)
     num_left = counts["planned"] - counts["complete"] - counts["stopped_early"]
     if num_left <= 0:
         return OK
     parts = {"failed": counts["failed"], "still to run": counts["missing"] + counts["running"]}
     told = f"{num_left} of {counts['planned']} cells are not complete"
     told += "".join(f", {number} of them {what}" for what, number in parts.items() if number)
-    failed = cells[cells["status"] == "failed"].to_dict("records")
+    failed = next((one for one in reader.ledger.cells() if one.status == "failed" and not one.retired), None)
     if failed:
-        told += f". {names[failed[0]['identity']]}: {failed[0]['reason']}"
+        told += f". {names[failed.identity]}: {failed.reason}"
         told += f". {NOT_AGAIN}" if counts["failed"] else ""
     say(told, stderr())
     return INCOMPLETE

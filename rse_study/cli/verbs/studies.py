@@ -14,6 +14,8 @@ from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.cli.terminal.screen import announce
 from rse_study.errors import InputError
+from rse_study.results.reader import Reader
+from rse_study.search.state import SearchState, describe_counts
 from rse_study.study.definition.reading import read_extended
 from rse_study.study.definition.shipped import shipped_studies, shipped_trials
 
@@ -117,13 +119,9 @@ def _num_values(axis: Any) -> int:
 
 
 def _counts(study_dir: Path) -> str:
-    from rse_study.results.files.lock import holder
-    from rse_study.results.reader import Reader
-    from rse_study.search.state import SearchState, describe_counts
-
     try:
         with Reader(study_dir) as reader:
-            counts = describe_counts(SearchState.read(reader).counts, holder(study_dir) is not None)
+            counts = describe_counts(SearchState.read(reader).counts, reader.is_held())
             tags = ", ".join(reader.study().settings.tags)
             return f"{counts} [{tags}]" if tags else counts
     except InputError as problem:

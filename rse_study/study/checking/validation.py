@@ -29,7 +29,7 @@ from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.paths import look_up, overlap
 from rse_study.study.definition.proportions import in_proportion
 from rse_study.study.definition.quick_grid import with_quick_grid
-from rse_study.study.definition.reading import apply_overrides, build, read_extended
+from rse_study.study.definition.reading import apply_overrides, build, read_extended, require_kind
 from rse_study.study.definition.resolution import resolve_space
 from rse_study.study.definition.rows import Row, rows_of
 from rse_study.study.definition.space import Space
@@ -100,7 +100,9 @@ def _nothing_collected() -> Iterator[None]:
 
 def read_content(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """Return a study's unchecked mapping: its file, what that extends, overrides."""
-    written, others = with_quick_grid(read_extended(path, former=FORMER_KEYS), overrides)
+    content = read_extended(path, former=FORMER_KEYS)
+    require_kind(content, "study", where=str(path))
+    written, others = with_quick_grid(content, overrides)
     content = deepcopy(written)
     apply_overrides(content, others, former=FORMER_KEYS)
     return in_proportion(written, content, where=str(path)) if others else content

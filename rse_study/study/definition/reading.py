@@ -21,14 +21,30 @@ MAX_EXTENDED = 20
 AXIS_KEYS = ("log", "float", "int", "choice", "variants", "into", "when")
 AXES = (("search",), ("grid", "axes"), ("grid", "factorial"))  # where axes stand
 HEADS = (*AXES, ("grid", "rows"))  # names below these may have dots
+KINDS = {
+    "study": ({"base", "grid", "search", "question"}, "run {}"),
+    "cluster": ({"head", "workers"}, "cluster validate {} STUDY"),
+    "trial": ({"method", "encoder", "corpus", "optimizer", "budget"}, "train {}"),
+}
+"""top-level fields that only one kind of file has, and the command that takes it"""
 
 
 def read_spec(cls: type[T], path: Path, overrides: Sequence[str] = ()) -> T:
     """Read a `cls` from YAML, with `path=value` overrides; raises InputErrors."""
     content = read_extended(path)
+    require_kind(content, cls.__name__.lower(), where=str(path))
     if overrides:
         apply_overrides(content, _in_full(build(cls, content, where=str(path)), overrides))
     return build(cls, content, where=str(path))
+
+
+def require_kind(content: dict[str, Any], kind: str, *, where: str) -> None:
+    """Raise InputError for the content of a file of another kind."""
+    found = next((name for name, (telling, _) in KINDS.items() if content.keys() & telling), kind)
+    if found != kind:
+        rule = f"a {kind} is expected here, and its fields are those of a {found}"
+        remedy = f"Give it to: rse-study {KINDS[found][1].format(where)}"
+        raise InputError(f"is a {found}", where=where, rule=rule, remedy=remedy)
 
 
 def build(cls: type[T], content: dict[str, Any], *, where: str) -> T:

@@ -4,8 +4,6 @@ import pytest
 
 from rse_study.cli.arguments.study import study_file, study_folder, trial_file
 from rse_study.errors import InputError
-from rse_study.study.definition.shipped import shipped_clusters, shipped_studies, shipped_trials
-from tests.cases import cases
 
 
 def test_shipped_trials_go_by_name():
@@ -13,31 +11,9 @@ def test_shipped_trials_go_by_name():
     assert trial_file("tiny_simcse").is_file()
 
 
-@cases(
-    ("find", "given", "said"),
-    [
-        (trial_file, "quickstart", "quickstart: is a study: a trial is expected.*rse-study run quickstart"),
-        (study_file, "tiny_simcse", "tiny_simcse: is a trial: .*Give it to: rse-study train tiny_simcse"),
-        (trial_file, "mine.yaml", "mine.yaml: is a study: .*Give it to: rse-study run mine.yaml"),
-        (study_file, "slurm.yaml", "slurm.yaml: is a cluster: .*rse-study cluster validate slurm.yaml STUDY"),
-    ],
-)
-def test_a_file_of_another_kind_is_refused_with_the_command_that_takes_it(
-    find, given, said, tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.yaml").write_text("extends: quickstart\nname: mine\n")
-    (tmp_path / "slurm.yaml").write_text("extends: slurm\n")
-    with pytest.raises(InputError, match=said):
-        find(given)
-
-
-def test_every_shipped_file_is_of_its_kind():
-    for paths, find in ((shipped_studies(), study_file), (shipped_trials(), trial_file)):
-        assert all(find(str(path)) == path for path in paths)
-    for path in shipped_clusters():
-        with pytest.raises(InputError, match="is a cluster"):
-            study_file(str(path))
+def test_an_archive_is_unpacked_before_its_file_is_named():
+    with pytest.raises(InputError, match=r"is an archive: .*Run `rse-study unpack old\.tar\.xz` and name"):
+        study_file("old.tar.xz")
 
 
 @pytest.mark.parametrize("given", ["mien", "mine.yml", "mine2.yaml", "studies/min"])

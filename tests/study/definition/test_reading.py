@@ -1,11 +1,13 @@
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from rse_study.errors import InputError, InputErrors
 from rse_study.study.checking.validation import read_study
-from rse_study.study.definition.reading import overlay, read_extended, read_spec
+from rse_study.study.definition.reading import overlay, read_extended, read_spec, require_kind
+from rse_study.study.definition.shipped import shipped_clusters, shipped_studies, shipped_trials
 from rse_study.training.trial import Trial
 from tests.cases import cases
 from tests.study.no_search import ONLY_SEARCH
@@ -29,6 +31,30 @@ def test_what_lies_over_replaces_an_axis_as_a_whole_and_null_takes_it_away():
     above = {"grid": {"axes": {"beta": [3, 4]}, "rows": {"a": {"lambda1": 2}, "b": {}}}}
     expected = {"grid": {"axes": {"beta": [3, 4]}, "rows": {"a": {"rho": 1, "lambda1": 2}, "b": {}}}}
     assert overlay(below, above) == expected
+
+
+@cases(
+    ("read", "given", "said"),
+    [
+        (
+            partial(read_spec, Trial),
+            "extends: quickstart",
+            "is a study: a trial is expected.*run .*mine.yaml",
+        ),
+        (read_study, "encoder: {name: tiny}", "is a trial: .*Give it to: rse-study train .*mine.yaml"),
+        (read_study, "extends: slurm", "is a cluster: .*rse-study cluster validate .*mine.yaml STUDY"),
+    ],
+)
+def test_a_file_of_another_kind_is_refused_with_the_command_that_takes_it(read, given, said, tmp_path):
+    with pytest.raises(InputError, match=said):
+        read(write(tmp_path / "mine.yaml", f"{given}\nname: mine\n"))
+
+
+def test_every_shipped_file_is_of_its_kind():
+    kinds = {"study": shipped_studies(), "trial": shipped_trials(), "cluster": shipped_clusters()}
+    for kind, paths in kinds.items():
+        for path in paths:
+            require_kind(read_extended(path), kind, where=str(path))
 
 
 DESIGN_FILE = """

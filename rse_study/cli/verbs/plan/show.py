@@ -61,7 +61,7 @@ def show_plan(
     high estimate does.
     """
     overrides = overrides or []
-    checked = read_study(study_file(study, store), overrides)
+    checked = read_study(study_file(study), overrides)
     planner = StudyPlanner(
         checked, store, probe_with_bars, max_hours, max_cost, materials_of_identity(checked, store)
     )

@@ -5,17 +5,22 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from rse_study.cli.verbs.status.ledger_snapshot import LedgerSnapshot, read_snapshot
+from rse_study.cli.terminal.cell_names import names_by_identity
 from rse_study.cli.verbs.status.pace import pace_of
 from rse_study.results.bit_equality import describe_machines
-from rse_study.results.cell_state import is_lost
+from rse_study.results.cell_state import as_next_run_finds, is_lost
+from rse_study.results.device_time import gpus_per_worker, seconds_of
 from rse_study.results.files.lock import holder
+from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED, AttemptRecord, CellRecord, Record, Stage
+from rse_study.results.row_checks import inert_sentences, row_checks
 from rse_study.results.row_names import in_order_of_file, names_of_labelled
 from rse_study.search.budget import BudgetShare
-from rse_study.search.choice import front_of
+from rse_study.search.choice import chosen_first, front_of
+from rse_study.search.state import search_state
 
 NUM_EVENTS = 5
+SHOWN_SETTINGS = ("method", "budget")  # of cells: to read whole configurations takes long
 NUM_STANDINGS = 20  # of confirmed trials, more than anybody confirms
 
 
@@ -132,13 +137,40 @@ class StudyStatus(Record):
 def state_of(study_dir: Path) -> StudyStatus:
     """Read the state of a study from its ledger, without disturbing its driver."""
     held_by = holder(study_dir)  # before the ledger is read: what somebody who let go of it wrote is seen
-    ledger = read_snapshot(study_dir, NUM_EVENTS, is_held=held_by is not None)
+    with Reader(study_dir) as reader:
+        return _state(_Snapshot(reader, is_held=held_by is not None), held_by)
+
+
+class _Snapshot:
+    """A study at one moment, without the cells that are no longer part of it."""
+
+    def __init__(self, reader: Reader, *, is_held: bool) -> None:
+        self.ledger, objective = reader.ledger, reader.study().objective.metric
+        everything, attempts = self.ledger.cells(settings=SHOWN_SETTINGS), self.ledger.attempts()
+        current = as_next_run_finds([cell for cell in everything if not cell.retired], reader.study_dir)
+        self.search = search_state(self.ledger, current, is_held=is_held)
+        self.study, self.cells = self.search.study, self.search.cells
+        self.names = names_by_identity(self.study, self.cells)
+        self.statuses = {cell.identity: cell.status for cell in self.cells}
+        order = {cell.identity: place for place, cell in enumerate(self.cells)}
+        self.attempts = sorted(
+            (attempt for attempt in attempts if attempt.cell in order),
+            key=lambda attempt: (order[attempt.cell], attempt.number),
+        )
+        self.newest = {attempt.cell: attempt.number for attempt in self.attempts}
+        gpus = gpus_per_worker([cell.provenance for cell in everything], self.ledger.provenance())
+        self.device_s = math.fsum(seconds_of(attempt, gpus) for attempt in attempts)
+        self.last_points = self.ledger.last_points(objective)
+        self.other_values = [self.ledger.final_values(one.metric) for one in self.study.other_objectives]
+
+
+def _state(ledger: _Snapshot, held_by: dict[str, Any] | None) -> StudyStatus:
     study, running = ledger.study, _running(ledger)
     counts = ledger.search.counts
-    pace = pace_of(ledger, {cell.identity: cell.share for cell in running})
+    shares = {cell.identity: cell.share for cell in running}
     return StudyStatus(
         **study.model_dump(include={"name", "question", "kind"}),
-        revision=ledger.revision,
+        revision=ledger.ledger.revisions()[-1].number,
         objective=study.objective.label or study.objective.metric,
         direction=study.objective.direction,
         counts=counts,
@@ -160,25 +192,26 @@ def state_of(study_dir: Path) -> StudyStatus:
             cell.status in FINISHED and cell.identity not in ledger.newest for cell in ledger.cells
         ),
         device_s=ledger.device_s,
-        **vars(pace),
+        **vars(pace_of(ledger.search, ledger.attempts, shares)),
         is_ended_by_budget=study.is_cut_short,
         search_budget=ledger.search.budget,
-        inert=ledger.inert,
+        inert=tuple(inert_sentences(row_checks(ledger.ledger, study, ledger.cells))),
         machines=describe_machines(cell.provenance for cell in ledger.cells),
-        events=ledger.events,
+        events=tuple(ledger.ledger.last_events(NUM_EVENTS)),
     )
 
 
-def _best(ledger: LedgerSnapshot) -> RankedTrial | None:
+def _best(ledger: _Snapshot) -> RankedTrial | None:
     """Return a grid's row with the best mean, or the complete trial a search would choose first."""
     if ledger.study.kind == "grid":
         return next(iter(_standings(ledger, ("grid",))), None)
     complete = {cell.identity: cell.trial for cell in ledger.cells if cell.status == "complete"}
-    first = next((complete[identity] for identity in ledger.chosen if identity in complete), None)
+    chosen = chosen_first(ledger.search.standings, ledger.study.directions)
+    first = next((complete[identity] for identity in chosen if identity in complete), None)
     return None if first is None else next(iter(_standings(ledger, ("search",), first)), None)
 
 
-def _num_on_front(ledger: LedgerSnapshot) -> int:
+def _num_on_front(ledger: _Snapshot) -> int:
     if not ledger.study.other_objectives:
         return 0
     complete = {cell.identity for cell in ledger.cells if cell.status == "complete"}
@@ -186,9 +219,7 @@ def _num_on_front(ledger: LedgerSnapshot) -> int:
     return len(front_of(known, ledger.study.directions))
 
 
-def _standings(
-    ledger: LedgerSnapshot, stages: tuple[Stage, ...], only: int | None = None
-) -> list[RankedTrial]:
+def _standings(ledger: _Snapshot, stages: tuple[Stage, ...], only: int | None = None) -> list[RankedTrial]:
     """Rank trials, or `only` one, by the mean of their complete cells; those with fewer seeds come after the others.
 
     Not the ranking of a search (`search.choice`): a grid's rows and confirmed trials have several seeds. Rows that were
@@ -219,12 +250,12 @@ def _standings(
     ]
 
 
-def _other_values(ledger: LedgerSnapshot, cells: list[str]) -> tuple[float, ...]:
+def _other_values(ledger: _Snapshot, cells: list[str]) -> tuple[float, ...]:
     means = [math.fsum(of.get(one, math.nan) for one in cells) / len(cells) for of in ledger.other_values]
     return () if any(map(math.isnan, means)) else tuple(means)
 
 
-def _rows(ledger: LedgerSnapshot) -> tuple[RowProgress, ...]:
+def _rows(ledger: _Snapshot) -> tuple[RowProgress, ...]:
     if ledger.search.rows is None:
         return ()
     known = [(one.trial, one.label, one.proposal, False) for one in ledger.cells]
@@ -237,12 +268,12 @@ def _rows(ledger: LedgerSnapshot) -> tuple[RowProgress, ...]:
     )
 
 
-def _running(ledger: LedgerSnapshot) -> tuple[Running, ...]:
+def _running(ledger: _Snapshot) -> tuple[Running, ...]:
     found = []
     for cell in ledger.cells:
         if cell.status != "running":
             continue
-        history = ledger.histories[cell.identity]
+        history = ledger.ledger.history(cell.identity)
         t = max((row.t for row in history), default=0)
         budget = cell.config.get("budget") or {}
         found.append(
@@ -261,18 +292,16 @@ def _running(ledger: LedgerSnapshot) -> tuple[Running, ...]:
     return tuple(found)
 
 
-def _failed(ledger: LedgerSnapshot) -> tuple[EndedCell, ...]:
-    newest, failed = ledger.newest, [one for one in ledger.cells if ledger.statuses[one.identity] == "failed"]
-    return tuple(_ended(ledger, one.identity, newest.get(one.identity, 0), one) for one in failed)
+def _failed(ledger: _Snapshot) -> tuple[EndedCell, ...]:
+    failed = [one for one in ledger.cells if one.status == "failed"]
+    return tuple(_ended(ledger, one.identity, ledger.newest.get(one.identity, 0), one) for one in failed)
 
 
-def _lost(ledger: LedgerSnapshot) -> tuple[EndedCell, ...]:
+def _lost(ledger: _Snapshot) -> tuple[EndedCell, ...]:
     lost = [one for one in ledger.attempts if is_lost(one.outcome, ledger.statuses[one.cell])]
     return tuple(_ended(ledger, one.cell, one.number, one) for one in sorted(lost, key=lambda one: one.ended))
 
 
-def _ended(
-    ledger: LedgerSnapshot, identity: str, attempt: int, record: CellRecord | AttemptRecord
-) -> EndedCell:
+def _ended(ledger: _Snapshot, identity: str, attempt: int, record: CellRecord | AttemptRecord) -> EndedCell:
     name, reason = ledger.names[identity], record.reason
     return EndedCell(name=name, identity=identity, attempt=attempt, at=record.ended, reason=reason)

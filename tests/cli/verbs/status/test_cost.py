@@ -1,7 +1,6 @@
 """The work of `status` in a small and in a large study."""
 
 from rse_study.cli.verbs.status import content
-from rse_study.cli.verbs.status.ledger_snapshot import LedgerSnapshot, read_snapshot
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.settings import StudySettings
 from tests.results.world import HERE, STUDY, cell_of, result_of
@@ -25,11 +24,3 @@ def test_settings_are_read_as_often_for_forty_cells_as_for_ten(tmp_path, monkeyp
         content.state_of(tmp_path / str(num_cells))
         counts.append(len(read))
     assert counts[0] == counts[1] > 0
-
-
-def test_newest_attempts_are_gathered_once_for_all_cells(tmp_path):
-    fill(tmp_path, 3)
-    snapshot = read_snapshot(tmp_path, 1, is_held=False)
-    assert isinstance(snapshot, LedgerSnapshot)
-    assert snapshot.newest is snapshot.newest
-    assert len(snapshot.newest) == 3
