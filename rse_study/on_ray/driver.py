@@ -7,16 +7,14 @@ from threading import Thread
 from rse_study.data.hub_client import leave_client_to_its_process
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.runtime import RayRuntime
-from rse_study.on_ray.stored.files import StoredFiles, StudyFiles
-from rse_study.on_ray.stored.folders import StudyFolders, storage_cache
+from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.ledger_copy import CopyingCallback
 from rse_study.on_ray.stored.stored_study import stored_study
 from rse_study.on_ray.study_run import ReadEvaluation, StudyRun
 from rse_study.on_ray.trackers import Tracker
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
-from rse_study.results.files.connect import is_lost
 from rse_study.results.files.ledger import Ledger
-from rse_study.search.rebuild import rebuild
+from rse_study.search.rebuild import recover
 from rse_study.storage.location import absolute
 from rse_study.storage.storage import Storage
 from rse_study.study.checking.validation import CheckedStudy
@@ -44,13 +42,14 @@ def run_study(
     interruption, when the running cells have ended.
     """
     leave_client_to_its_process()  # a thread scores baselines, which the hub may have, while Ray starts
-    folders = StudyFolders(directory.resolve())
-    trackers = [Tracker(track, folders.study, callback.message)] if track else []
+    study_dir = directory.resolve()
+    trackers = [Tracker(track, study_dir, callback.message)] if track else []
     with ExitStack() as stack:
-        files, callback = _open_files(checked.study.storage, folders, callback, stack)
+        files, callback = _open_files(checked.study.storage, study_dir, callback, stack)
         files.keeps_items = checked.study.keep_items
-        _rebuild_what_is_lost(folders.study, callback)
-        ledger = stack.enter_context(Ledger.open(folders.study))
+        if recovered := recover(study_dir):
+            callback.message(recovered)
+        ledger = stack.enter_context(Ledger.open(study_dir))
         run = StudyRun(checked, files, ledger, MaterialsCache(prepare), read, callback, is_revised=is_revised)
         runtime = RayRuntime(stack, files, run.materials, callback, num_cpus, address, trackers)
         run.prepare()
@@ -62,27 +61,21 @@ def run_study(
             raise runtime.failure
         if runtime.closing.is_set():
             raise KeyboardInterrupt
-    return folders.study
+    return study_dir
 
 
 def _open_files(
-    location: str, folders: StudyFolders, callback: StudyCallback, stack: ExitStack
+    location: str, study_dir: Path, callback: StudyCallback, stack: ExitStack
 ) -> tuple[StudyFiles, StudyCallback]:
     """Return the study's files, including what a driver elsewhere left."""
     if not location:
-        return StudyFiles(folders), callback
+        return StudyFiles(study_dir), callback
     storage = Storage(absolute(location))
     storage.report_silence_to(callback.message)
-    copying = stack.enter_context(stored_study(storage, folders.study, callback))
-    files = StoredFiles(folders, storage, storage_cache())
+    copying = stack.enter_context(stored_study(storage, study_dir, callback))
+    files = StudyFiles(study_dir, storage)
     files.bring_results()
     return files, copying
-
-
-def _rebuild_what_is_lost(study_dir: Path, callback: StudyCallback) -> None:
-    if is_lost(study_dir):
-        rebuilt = rebuild(study_dir)
-        callback.message(f"the ledger was missing: rebuilt, with {rebuilt.num_results} results found on disk")
 
 
 def _close(runtime: RayRuntime, callback: StudyCallback) -> None:

@@ -70,7 +70,7 @@ class StudyRun:
         is_revised: bool = True,
     ) -> None:
         self._is_revised = is_revised
-        self._checked, self._study, self._folders, self._files = checked, checked.study, files.folders, files
+        self._checked, self._study, self._files = checked, checked.study, files
         self._ledger, self.materials, self._read, self._callback = ledger, materials, read, callback
         self._refusal: Exception | None = None
 
@@ -111,6 +111,7 @@ class StudyRun:
         stops = describe_rule(study, folder)
         of_search = {} if study.grid else {"sampler": described} | stops
         self._ledger.add_provenance(provenance_of(base, study.resources, evaluations) | of_search)
+        self._ledger.back_up()
 
     def _refuse_another_question(self) -> None:
         """Refuse a name that belongs to a different question, before reading corpora."""
@@ -205,6 +206,7 @@ class StudyRun:
             rule=deciding_rule(study, checked.folder),
         )
         runtime.run(queue, study.resources, self._callback)
+        self._ledger.back_up()
         if not runtime.closing.is_set():
             self._say_where_it_ended()
             enter_importance(self._ledger)
@@ -220,7 +222,7 @@ class StudyRun:
 
     def _say_where_it_ended(self) -> None:
         """Note once that the budget has ended the search."""
-        cells = cells_for_next_run(self._ledger, self._folders.study)
+        cells = cells_for_next_run(self._ledger, self._files.study_dir)
         state = search_state(self._ledger, cells, is_held=True)
         said = state.reason_of_end
         if not said:
@@ -253,7 +255,7 @@ class StudyRun:
 
     def _has_ended(self, cell: CellRecord) -> bool:
         """Whether the next run finds nothing to do for the cell."""
-        return status_for_next_run(self._folders.study, cell.identity, cell.status) in FINISHED
+        return status_for_next_run(self._files.study_dir, cell.identity, cell.status) in FINISHED
 
     def _run_list(
         self,
@@ -284,6 +286,7 @@ class StudyRun:
         if queue.num_left:
             self._callback.message(f"{stage}: {queue.num_left} of {len(cells)} cells to run")
         runtime.run(queue, cells[0].resources, self._callback)
+        self._ledger.back_up()
 
     def _bring_shared(self, cells: list[Cell], asked: list[Evaluation], runtime: RayRuntime) -> None:
         """Take over cells that other studies have run, unless the files are in a storage."""

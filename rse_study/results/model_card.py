@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 from rse_study.results.citation import citation
-from rse_study.results.files.evaluation_file import read_evaluations
 from rse_study.results.files.result_file import FILE_NAME, read_result
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
@@ -14,8 +13,14 @@ def card_of_cell(cell: Path) -> str:
     """Return sections (Markdown) for the end of the card of a cell's model."""
     if not (cell / FILE_NAME).is_file():
         return ""
-    result, card = read_result(cell), ""
-    scores = {f"{row.task}/{row.split}": row.value for row in read_evaluations(cell)}
+    result, card, source, scores = read_result(cell), "", "", dict[str, float]()
+    study = cell.parent.parent
+    if ledger_path(study).is_file():
+        with Reader(study) as reader:
+            rows = reader.evaluations(retired=True)
+            source = f"\n## Source\n\n{citation(reader)} Cell {result.identity[:16]}.\n"
+        own = rows[rows["subject"] == result.identity]
+        scores = dict(zip(own["task"] + "/" + own["split"], own["value"], strict=True))
     dev = [result.final[metric] for metric in ("dev/kept", "dev") if metric in result.final]
     scores = {**dict(zip(["dev"], dev, strict=False)), **scores}
     if scores:
@@ -23,8 +28,4 @@ def card_of_cell(cell: Path) -> str:
         card += (
             f"\n## Scores\n\nOf this one cell, seed {result.seed}.\n\n| measure | score |\n|---|--:|\n{rows}"
         )
-    study = cell.parent.parent
-    if ledger_path(study).is_file():
-        with Reader(study) as reader:
-            card += f"\n## Source\n\n{citation(reader)} Cell {result.identity[:16]}.\n"
-    return card + f"\n## Configuration\n\n```json\n{json.dumps(result.config, indent=1)}\n```\n"
+    return f"{card}{source}\n## Configuration\n\n```json\n{json.dumps(result.config, indent=1)}\n```\n"

@@ -1,9 +1,7 @@
 """Names of cells for people."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord
 from rse_study.results.row_names import names_of_labelled
 from rse_study.results.study_record import StudyRecord
@@ -40,9 +38,3 @@ def names_by_identity(study: StudyRecord, cells: Sequence[CellRecord]) -> dict[s
         one.identity: name_of(one.stage, one.trial, one.seed, name, shows_seeds=shows_seeds)
         for one, name in zip(cells, rows, strict=True)
     }
-
-
-def names_in_ledger(study_dir: Path) -> dict[str, str]:
-    """Return the names of the cells in a study's ledger, by identity."""
-    with Reader(study_dir) as reader:
-        return names_by_identity(reader.study(), reader.records())

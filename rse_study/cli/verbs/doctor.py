@@ -1,4 +1,4 @@
-"""The body of `doctor`: the state of this installation, or a ledger rebuilt."""
+"""The body of `doctor`: the state of this installation."""
 
 import os
 import platform
@@ -13,12 +13,10 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from rse_study.cli import parameters
-from rse_study.cli.arguments.study import recoverable_folder
-from rse_study.cli.terminal.activity_bars import ActivityBars
-from rse_study.cli.terminal.errors import INCOMPLETE
 from rse_study.cli.terminal.json_output import json_of
-from rse_study.cli.terminal.next_step import command, in_store, run_again, suggest
-from rse_study.cli.terminal.screen import announce, stderr
+from rse_study.cli.terminal.next_step import command, suggest
+from rse_study.cli.terminal.screen import announce
+from rse_study.errors import InputError
 
 PACKAGES = (
     "torch",
@@ -46,51 +44,24 @@ CONSTRAINTS = Path(__file__).parents[3] / "constraints.txt"  # in a checkout; a 
 
 
 def examine_installation(
-    rebuild: Annotated[
-        str,
-        typer.Option(
-            metavar="STUDY", help="Instead, rebuild this study's ledger from the files of its cells."
-        ),
-    ] = "",
+    rebuild: Annotated[str, typer.Option(hidden=True)] = "",
     as_json: parameters.AsJson = False,
     store: parameters.Store = parameters.DEFAULT_STORE,
-) -> int | None:
+) -> None:
     """Check this installation, its data and its cache folder.
 
     Python, versions, threads, memory, and whether the folders can be used.
-
-    --rebuild recreates a lost or damaged ledger from study.json and the files of the cells. The existing ledger is
-    kept next to it. Exit code 3 if a file was damaged: the next `run` reruns its cell.
     """
     if rebuild:
-        return rebuild_ledger(rebuild, store, as_json=as_json)
+        remedy = "Run the study: `run` sets a damaged ledger aside, and goes on from its backup"
+        raise InputError("the option --rebuild was removed", remedy=remedy)
     found = [*_python(), *_packages(), *_machine(store), *_folders(), *_extras()]
     if as_json:
         print(json_of([one._asdict() for one in found]))
-        return None
+        return
     for one in found:
         announce(f"ok    {one.what}" if one.is_ok else f"note  {one.what} ({one.note})")
     suggest(command("studies"), command("init", "my-study"))
-    return None
-
-
-def rebuild_ledger(study: str, store: Path, *, as_json: bool = False) -> int | None:
-    """Rebuild a study's ledger from its files; exit code 3 where one was damaged."""
-    from rse_study.search.rebuild import rebuild
-
-    study_dir = recoverable_folder(study, store)
-    with ActivityBars(stderr() if as_json else None) as bars, bars.waiting("reading the files of its cells"):
-        recovered = rebuild(study_dir)
-    if as_json:
-        print(json_of(vars(recovered)))
-        return INCOMPLETE if recovered.damaged else None
-    counts = f"{recovered.num_cells} cells, {recovered.num_results} results"
-    print(f"{study_dir}: {counts}, {recovered.num_evaluations} scores found")
-    for damage in recovered.damaged:
-        print(f"damaged: {damage}")
-    where = in_store(store)
-    suggest(run_again(study_dir.name, store) if recovered.damaged else command("status", study, *where))
-    return INCOMPLETE if recovered.damaged else None
 
 
 def _python() -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from rse_study.cli.arguments.paper_table import problems_of_table
 from rse_study.cli.arguments.study import study_file
 from rse_study.cli.arguments.writable import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
-from rse_study.cli.terminal.cell_names import names_by_identity, names_in_ledger
+from rse_study.cli.terminal.cell_names import names_by_identity
 from rse_study.cli.terminal.errors import INCOMPLETE, OK
 from rse_study.cli.terminal.next_step import command, in_store, suggest, with_overrides
 from rse_study.cli.terminal.progress import ProgressBoard
@@ -29,6 +29,7 @@ from rse_study.deferred import DeferredName
 from rse_study.errors import InputError, InputErrors
 from rse_study.on_ray.nodes.ray_folder import ray_folder
 from rse_study.results.reader import Reader
+from rse_study.search.rebuild import recover
 from rse_study.search.state import SearchState
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
@@ -71,6 +72,8 @@ def run_and_report(
     announce(f"{checked.study.name}: {checked.study.question}")
     for warning in checked.warnings:
         announce(f"warning: {warning}")
+    if recovered := recover(folder):
+        announce(recovered)
     if track and folder.is_dir():
         announce(f"note: {track} gets the cells that run now; docs/trackers.md logs those that have ended")
     if is_complete(checked, folder) and stands_elsewhere(checked, folder):
@@ -127,7 +130,6 @@ def _run_missing(checked: CheckedStudy, folder: Path, planner: StudyPlanner, on_
         checked.num_cells,
         planner.num_ended,
         objective=study.objective.metric,
-        read_names=partial(names_in_ledger, folder),
         read_planned=(lambda: planner.counts().get("planned", 0)) if may_need_fewer else int,
         shows_seeds=study.gives_seeds_until_decided,
     ) as board:

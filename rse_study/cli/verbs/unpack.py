@@ -8,7 +8,7 @@ import typer
 from rse_study.cli import parameters
 from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.errors import InputError
-from rse_study.frames.archive import open_archive
+from rse_study.results.archive import unpack_archive
 from rse_study.results.files.schema import is_archive
 
 
@@ -23,6 +23,6 @@ def unpack_study(
     if not is_archive(str(archive)):
         remedy = "Name the file that `rse-study archive STUDY` wrote, STUDY.tar.xz"
         raise InputError("is no archive", where=str(archive), remedy=remedy)
-    folder = open_archive(archive, store)
+    folder = unpack_archive(archive, store)
     print(folder / f"{folder.name}.yaml")
     suggest(command("report", str(folder)))

@@ -16,12 +16,11 @@ from rse_study.data.location import cache_dir
 from rse_study.downstream.scored_model import CLASSIFIERS, RelocatableEvaluation
 from rse_study.errors import Unavailable
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.on_ray.stored.folders import storage_cache
+from rse_study.on_ray.stored.files import storage_cache
 from rse_study.on_ray.workers.payload import BaselinePayload, Payload
-from rse_study.results.files.atomic import write_whole
-from rse_study.storage.folders import get_folder, put_folder, remove_folder
 from rse_study.storage.node_cache import NodeCache, is_stored
 from rse_study.storage.storage import Storage
+from rse_study.storage.stored_folder import StoredFolder
 from rse_study.training.materials import Materials
 from rse_study.training.publishing import Publish, keep_local
 
@@ -88,7 +87,7 @@ def workplace(
 
     moved = (one.relocated(take) if isinstance(one, RelocatableEvaluation) else one for one in evaluations)
     with _own_folder(payload) as folder:
-        files = _StoredFolder(storage, payload.folder, folder)
+        files = StoredFolder(storage, payload.folder, folder)
         for name in names:
             files.bring(name)
         yield Workplace(folder, read_stored, files.publish, tuple(moved), files.publish_growing)
@@ -114,41 +113,3 @@ def _own_folder(payload: Payload) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-class _StoredFolder:
-    """A folder of a storage and its copy on this machine."""
-
-    def __init__(self, storage: Storage, key: str, folder: Path) -> None:
-        self._storage, self._key, self._folder = storage, key, folder
-
-    def bring(self, name: str) -> None:
-        """Copy a file or folder from the storage, if it is there."""
-        key, here = f"{self._key}/{name}", self._folder / name
-        if not get_folder(self._storage, key, here):
-            content = self._storage.find(key)
-            if content is not None:
-                write_whole(here, content)
-
-    def publish(self, name: str) -> None:
-        """Store a file or folder, or remove it from the storage if it is gone here."""
-        key, here = f"{self._key}/{name}", self._folder / name
-        if here.is_dir():
-            put_folder(self._storage, key, here)
-        elif here.is_file():
-            self._storage.write(key, here.read_bytes())
-        else:
-            remove_folder(self._storage, key)
-            self._storage.delete(key)
-
-    def publish_growing(self, name: str) -> None:
-        """Store a folder, if it exists, while others add to its files."""
-        here = self._folder / name
-        still = here.with_name(f".{here.name}.still")  # a copy to which nobody adds
-        if here.is_dir():
-            shutil.rmtree(still, ignore_errors=True)
-            shutil.copytree(here, still, ignore=shutil.ignore_patterns(".*"))
-            try:
-                put_folder(self._storage, f"{self._key}/{name}", still)
-            finally:
-                shutil.rmtree(still, ignore_errors=True)
