@@ -1,15 +1,10 @@
 """The ascent changes V and nothing else, and computes no gradient of a weight."""
 
-import contextlib
-from collections import Counter
-
 import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from rse_study.methods import adversary
 from rse_study.methods.adversary import Adversary
-from rse_study.perturbations import ascent
 from rse_study.perturbations.ascent import Anchor
 from tests.methods.problem import make_batch, make_networks, make_run, settings
 
@@ -73,60 +68,3 @@ def test_an_error_inside_leaves_it_untouched_too(monkeypatch):
     with pytest.raises(ZeroDivisionError):
         find()
     assert snapshot(networks) == before
-
-
-class WeightGradients(TorchDispatchMode):
-    """Counts the operations of a backward pass that make a gradient of a weight."""
-
-    def __init__(self, networks):
-        super().__init__()
-        self.shapes = {tuple(p.shape) for p in networks.parameters() if p.dim() == 2}
-        self.shapes |= {shape[::-1] for shape in self.shapes}
-        self.seen = Counter()
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        result, name = func(*args, **(kwargs or {})), func.overloadpacket.__name__
-        if name in ("mm", "addmm", "bmm") and tuple(result.shape) in self.shapes:
-            self.seen["matrix product"] += 1
-        if name == "native_layer_norm_backward" and any(args[-1][1:]):
-            self.seen["layer norm"] += 1
-        if name == "embedding_dense_backward":
-            self.seen["embedding"] += 1
-        return result
-
-
-def weight_gradients(find, networks):
-    """(operations that make weight gradients, whether any weight could have had one) inside the ascent."""
-    could = []
-    trains = lambda *_: could.append(any(p.requires_grad for p in networks.parameters()))  # noqa: E731
-    hook = networks.encoder.register_forward_pre_hook(trains)
-    with WeightGradients(networks) as counted:
-        find()
-    hook.remove()
-    return counted.seen, any(could), len(could)
-
-
-@pytest.mark.parametrize("switches", SETTINGS.values(), ids=SETTINGS)
-def test_no_weight_gradient_is_computed(switches):
-    networks, find = prepared(switches)
-    seen, could, num_passes = weight_gradients(find, networks)
-    assert num_passes >= 3
-    assert not could
-    assert not seen
-
-
-def test_that_test_can_fail(monkeypatch):
-    """With weights as leaves and a plain backward pass (as released) every kind of weight gradient is seen."""
-    networks, find = prepared({})
-    monkeypatch.setattr(adversary, "frozen", lambda *_, **__: contextlib.nullcontext())
-    assert weight_gradients(find, networks)[1]
-
-    def with_backward(loss, leaves):
-        loss.backward()
-        return [leaf.grad for leaf in leaves]
-
-    monkeypatch.setattr(ascent.torch.autograd, "grad", with_backward)
-    seen, could, _ = weight_gradients(find, networks)
-    assert could
-    assert seen["matrix product"] > 2 * 12
-    assert seen["layer norm"] > 0

@@ -11,7 +11,7 @@ from typing import Any
 from rse_study.methods import METHODS
 from rse_study.methods.describe import HEADINGS, page
 from rse_study.perturbations import PERTURBATIONS
-from rse_study.spec import Spec, field, meanings
+from rse_study.spec import Spec, meanings
 from rse_study.training.trial import Trial
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -71,22 +71,3 @@ def test_every_field_of_all_settings_of_a_trial_has_a_meaning_and_the_schema_car
         shown = {name: shape.get("description") for name, shape in properties.items()}
         shown.pop("preset", None)  # writes others, and is no field
         assert shown == {name: meanings(cls)[name] for name in cls.model_fields}, cls
-
-
-class Parent(Spec):
-    kept: int = 1
-    """what a child inherits"""
-    changed: int = 1
-    """what a child declares anew"""
-
-
-class Child(Parent):
-    changed: int = 2
-    bare: float = field(0.5, symbol="b")
-    told: float = field(0.5, symbol="t")
-    """a number of one's own"""
-
-
-def test_a_field_added_without_a_meaning_is_found():
-    assert meaningless(Parent) == []
-    assert meaningless(Child) == ["changed", "bare"]

@@ -106,37 +106,6 @@ def test_spread_values_stand_where_their_tokens_do_and_padding_has_no_gradient()
     assert all(torch.equal(one, rows[mask]) for one, rows in zip(gradients, wanted, strict=True))
 
 
-class Restored(Packed):
-    """Queries, keys and values put back one by one, with 0 at padding, and padding masked by a bool."""
-
-    def __post_init__(self):
-        object.__setattr__(self, "bias", self.mask[:, None, None])
-
-    def spread(self, *values):
-        return tuple(self.restore(value) for value in values)
-
-
-@pytest.mark.parametrize("training", [False, True])
-@pytest.mark.parametrize("precision", [torch.float32, torch.float64, torch.bfloat16])
-def test_one_spread_has_the_bits_of_three_restores(folders, precision, training):
-    encoder = (
-        loaded(folders["bert"], "mean").to(torch.promote_types(precision, torch.float32)).train(training)
-    )
-    ids, mask = scattered(encoder)
-    point, halves = encoder.word_embeddings(ids), precision == torch.bfloat16
-    found = []
-    for layout in (packed(mask, Packed, precision), packed(mask, Restored, precision)):
-        torch.manual_seed(0)
-        with torch.autocast("cpu", torch.bfloat16, enabled=halves):
-            read = encoder.hidden_states(layout, point)
-            first = encoder.hidden_states(layout, point, wanted=torch.zeros(len(mask), dtype=torch.long))
-        loss = read.double().sin().sum() + first.double().sin().sum()
-        found.append(
-            [read, first, *torch.autograd.grad(loss, [point, *encoder.backbone.encoder.parameters()])]
-        )
-    assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
-
-
 def test_a_family_with_relative_positions_keeps_its_padding(folders):
     assert not loaded(folders["mpnet"], "cls").skips_padding
 

@@ -3,7 +3,6 @@
 import pytest
 
 from rse_study.on_ray.workers import coordinator
-from tests.simulation.broken import first_to_find
 from tests.simulation.fates import Fates
 from tests.simulation.ray_cluster import Cluster
 from tests.simulation.ray_module import RayModule
@@ -34,10 +33,6 @@ def test_a_seed_gives_the_same_events_again():
     play(1, second.append)
     assert first == second
     assert any("is killed" in line for line in first)
-
-
-def test_a_defect_is_found():
-    assert first_to_find("a lost cell is not queued again", 30) is not None
 
 
 def test_a_hanging_cell_is_ended_while_its_coordinator_is_made_again(monkeypatch):

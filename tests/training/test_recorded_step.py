@@ -146,7 +146,7 @@ def test_beyond_the_most_recordings_steps_are_ordinary_and_the_bits_the_same(
     assert recorder.num_replayed == num_steps - 1 - recorder.num_rehearsed > 4
 
 
-@pytest.mark.parametrize("name", mostly_slow(METHODS, FAST))
+@pytest.mark.parametrize("name", FAST)
 def test_a_step_that_is_recorded_needs_nothing_of_the_host(
     world: World, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
