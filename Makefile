@@ -54,7 +54,7 @@ bench: setup ## what a step, an embedding, an attack and a study cost here (a fe
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.attacks --out $(BENCH)/attacks.json
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.study --cells 4 --steps 10 --out $(BENCH)/study.json
 
-check-slow: setup ## the rest of it: kills by the dozen, Ray Train, every moment, every anchor (50 minutes)
+check-slow: setup ## the rest of it: kills by the dozen, Ray Train, every moment (half an hour)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m slow --durations=40
 
 schema: $(VENV)/.runtime ## the JSON schema that editors check study files with

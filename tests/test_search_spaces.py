@@ -11,7 +11,6 @@ from analysis.paper.claims import claims_of, printed_values
 from analysis.paper.columns import AS_PUBLISHED, MEAN, columns_of
 from analysis.paper.ids import known_places
 from rse_study.data.catalogue import catalogue
-from rse_study.data.tasks import GLUE
 from rse_study.downstream import registry
 from rse_study.results.comparing.comparisons import is_of_history
 from rse_study.results.records import BASELINES
@@ -22,7 +21,6 @@ from rse_study.study.checking.validation import read_study
 from tests import needs
 from tests.architecture.findings import require_none
 from tests.cases import cases
-from tests.downstream.toy_tasks import write_glue
 from tests.slow import mostly_slow
 
 SHIPPED = Path(str(files("search_spaces")))
@@ -146,30 +144,6 @@ def test_what_it_needs_is_in_the_shipped_data(checked, data_dir, paths):
     require_none(str(problem) for path in asked for problem in check_data(checked(path), data_dir))
     if asked != paths:
         pytest.skip("recipes of some compare sentences by the extra `minilm`")
-
-
-@cases("path", PAPER_SCALE, ids=stem)
-def test_with_an_empty_data_folder_corpus_and_dev_pairs_are_missing(checked, tmp_path, path):
-    evaluations = [
-        f"evaluations.{number} = {name!r}" for number, name in enumerate(checked(path).study.evaluations)
-    ]
-    dev = [f"base.selection.dev = {name!r}" for name in ("STS-B", "SICK-R")]
-    expected = [f"base.corpus.source = {CORPUS!r}", *evaluations, *dev]
-    assert [problem.what for problem in check_data(checked(path), tmp_path)] == expected
-
-
-@cases("path", PAPER_SCALE, ids=stem)
-def test_with_the_corpus_nothing_is_missing(checked, data_dir, tmp_path, path):
-    text = tmp_path / CORPUS
-    text.parent.mkdir(parents=True)
-    text.write_text("".join(f"Sentence {i} .\n" for i in range(512)), encoding="utf-8")
-    (tmp_path / "sts").symlink_to(data_dir / "sts")
-    assert shipped(check_data(checked(path), tmp_path)) == []
-
-
-def shipped(problems):
-    """Without the sets that the shipped part of the data lacks."""
-    return [one for one in problems if not one.what.endswith(("'STS13/test'", "'STS16/test'"))]
 
 
 def test_every_method_of_a_paper_has_a_joint_search(checked):
@@ -302,25 +276,6 @@ def test_of_a_main_table_the_corpus_and_what_is_not_shipped_may_be_missing(data_
     assert missing <= expected
     if not (data_dir / "sts/STS13").exists():  # the shipped part of the data
         assert missing == expected
-
-
-@pytest.mark.usefixtures("no_hub")
-@pytest.mark.parametrize("name", NOT_SHIPPED)
-def test_glue_may_be_given_as_a_folder(data_dir, tmp_path, name):
-    path = SHIPPED / "mini" / f"{name}.yaml"
-    write_all_of_glue(tmp_path)
-    given = read_study(path, [f"tasks.glue={tmp_path / 'nyu-mll/glue'}"])
-    assert [str(problem) for problem in check_data(given, data_dir)] == []
-
-
-def write_all_of_glue(folder):
-    """Two examples of every split, in the hub's layout."""
-    for name in GLUE:
-        task = GLUE.get(name)
-        labels = range(len(task.classes)) if task.classes else (0.0, 5.0)
-        rows = [{**dict.fromkeys(task.columns, "red cat"), "label": label} for label in labels]
-        for split in task.splits:
-            write_glue(folder, task.config, f"data/{split}-00000-of-00001", rows)
 
 
 @cases(("large", "small"), list(zip(MAIN_PAPER, MAIN_MINI, strict=True)), ids=list(MAIN))

@@ -12,8 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from rse_study.models.pooling import pool_mean
-from tests.cases import cases
-from tests.shape_checks import decorator, has_shapes
+from tests.shape_checks import decorator
 
 check = decorator(typechecker=beartype)
 
@@ -46,9 +45,3 @@ def test_rse_study_and_what_is_returned_or_held_are_checked() -> None:
     refuses(lambda: next(check(endless)("1")))
     assert Rows(None).values is None
     refuses(Rows, torch.ones(3))
-
-
-@cases("hint", [Float[Tensor, " b"], tuple[Float[Tensor, " b"], ...], list[int | Float[Tensor, ""]]])
-def test_shapes_are_seen_wherever_they_stand(hint: object) -> None:
-    assert has_shapes(hint)
-    assert not has_shapes(list[int]) and not has_shapes(Tensor) and not has_shapes(int | None)

@@ -1,7 +1,5 @@
 """Every answer a grid can have, from real ledgers where it takes one."""
 
-from dataclasses import replace
-
 import pandas as pd
 import pytest
 
@@ -127,16 +125,6 @@ def test_a_grid_without_a_baseline_tells_its_best_mean_and_no_interval(tmp_path)
     )
     assert least.text.endswith("one has the lowest mean, 51.50, but is not shown to be better.")
     assert not best.is_settled
-
-
-def test_failed_cells_leave_the_other_seeds_and_collapsed_models_are_said(tmp_path):
-    rows = {"base": FLAT, "up": (tabled.FAILED, *ABOVE[1:])}
-    found = read(tabled.make(tmp_path / "failed", rows, baseline="base"))
-    assert "3 seeds)" in grid_answer(found, DONE, 2, less_is_better=False).text
-    comparison = read(tabled.make(tmp_path / "collapsed", {"base": FLAT, "up": ABOVE}, baseline="base"))
-    collapsed = replace(comparison, degenerate=frozenset({"up", "untrained encoder"}))
-    text = grid_answer(collapsed, DONE, 2, less_is_better=False).text
-    assert text.endswith("4 seeds). Scores of up come from collapsed models.")
 
 
 def test_the_papers_claims_are_counted_by_their_verdicts(tmp_path):

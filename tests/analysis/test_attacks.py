@@ -130,18 +130,6 @@ def test_goals_are_told_apart_and_nothing_falls_where_none_is_reached(similar):
     assert "The victim is weak" not in text
 
 
-def test_where_nothing_can_fall_no_figure_says_so(tmp_path):
-    end(tmp_path, "AdvSTS-B", "pwws", [moved()], goal="maximise", mean_drift=1.5)
-    outline = Outline(write_attacks(tmp_path).read_text(encoding="utf-8"))
-    assert "No figure: no input could fall." in outline.text
-    assert "Under drift" not in outline.text
-    assert "queries" not in outline.figures
-    end(tmp_path, "mr", "pwws", [FELL])
-    outline = Outline(write_attacks(tmp_path).read_text(encoding="utf-8"))
-    assert "Effort on mr" in outline.text
-    assert "Effort on AdvSTS-B" not in outline.text
-
-
 def test_a_point_is_the_accuracy_lost_and_a_line_rises_where_inputs_fell(folder):
     frame = queries_data(read_attacks(folder).summary)
     assert frame[["set", "recipe", "lost", "queries"]].values.tolist() == [
@@ -162,13 +150,6 @@ def test_a_point_is_the_accuracy_lost_and_a_line_rises_where_inputs_fell(folder)
     assert pwws == [pytest.approx(point) for point in expected]
     assert frame.groupby("recipe")["x"].max().tolist() == [61, 61]
     assert frame[frame["recipe"] == "textbugger"]["share"].iloc[-1] == 100
-
-
-def test_a_folder_in_which_nothing_has_ended_has_a_page(tmp_path):
-    (tmp_path / "summary.json").write_text("[]")
-    text = Outline(write_attacks(tmp_path).read_text(encoding="utf-8")).text
-    assert "None has ended yet." in text
-    assert "None yet." in text
 
 
 def test_a_page_is_a_function_of_the_folder_and_a_damaged_one_leaves_the_page_that_was_there(
@@ -242,12 +223,6 @@ class TestInABrowser:
         assert seen["owned"] == "Under attack"
         assert seen["fits"]
 
-    def test_pages_are_of_25(self, seen):
-        assert seen["all"]["where"] == "1 to 25 of 66"
-        assert len(seen["all"]["what"]) == 25
-        assert seen["last"]["where"] == "51 to 66 of 66"
-        assert len(seen["last"]["what"]) == 16
-
     def test_changed_words_are_marked_in_both_texts_and_texts_are_as_they_were(self, seen):
         found = seen["all"]
         assert found["before"][:2] == [HEBREW, "half"]
@@ -256,10 +231,6 @@ class TestInABrowser:
         assert found["parts"][1] == FELL.adversarial[0]
         assert found["chosen"][:2] == ["negative: 0.900", "positive: 0.750"]
         assert found["truth"][:2] == ["negative", "negative"]
-
-    def test_classes_without_names_go_by_number(self, seen):
-        assert seen["search"]["chosen"] == ["class 0: 0.800", "class 1: 0.700"]
-        assert seen["search"]["truth"] == ["class 0", "class 0"]
 
     def test_choices_filter(self, seen):
         assert seen["recipe"]["where"] == "1 to 5 of 5, 66 in all"
@@ -273,14 +244,3 @@ class TestInABrowser:
         assert found["parts"] == ["a man sleeps", "he, rests", "a boy sleeps", "he, na ps"]
         assert (found["before"], found["after"]) == (["man", "rests"], ["boy", "na ps"])
         assert found["truth"] == ["</script><b>", "</script><b>"]  # a name is a text like any other
-
-    def test_search_finds_in_either_text_whatever_the_case(self, seen):
-        assert seen["search"]["before"] == ["good"]
-        assert seen["search"]["parts"] == ["good number59", "g00d number59"]
-        assert seen["hebrew"]["parts"] == [FELL.original[0], FELL.adversarial[0]]
-        assert seen["markup"]["parts"] == seen["hebrew"]["parts"]
-        assert (seen["none"]["where"], seen["none"]["parts"]) == ("none, 66 in all", [])
-
-    def test_the_order_is_the_one_asked_for(self, seen):
-        expected = ["61", "60", "59"]
-        assert [re.search(r"(\d+) quer", what).group(1) for what in seen["order"]["what"][:3]] == expected

@@ -194,14 +194,6 @@ def test_a_score_that_is_no_number_leaves_its_row_undecided(tmp_path, score):
     assert (cell.direction, cell.interval, len(cell.sample)) == ("undecided", None, 3)
 
 
-def test_two_seeds_are_undecided(tmp_path):
-    rows = {name: scores[:2] for name, scores in DEV.items()}
-    scores = {RATE.format("mr", "pwws"): {"SimCSE": (80.0, 81.0), "USCAL": (10.0, 12.0)}}
-    cell = cells_of(make(tmp_path, scores, rows=rows))["PWWS", "MR", "USCAL"]
-    assert (cell.direction, cell.interval, cell.difference) == ("undecided", None, -69.5)
-    assert cell.leans
-
-
 def test_where_the_paper_shows_no_difference_there_is_no_direction(tmp_path):
     """RobustEmbed and RobustSentEmbed have one and the same number on STS15."""
     rows = {"RobustEmbed": SIMCSE, "RobustSentEmbed": SIMCSE}
@@ -210,13 +202,6 @@ def test_where_the_paper_shows_no_difference_there_is_no_direction(tmp_path):
         "BERT-base", "STS15", "RobustSentEmbed"
     ]
     assert (cell.direction, cell.printed_difference) == ("", 0.0)
-
-
-def test_a_study_that_measures_none_of_it_has_no_columns(tmp_path):
-    main = read(make(tmp_path, {}, table="rse-table1"))
-    assert main.columns == ()
-    assert main.printed == {}, "its first column is another quantity than the objective"
-    assert read(make(tmp_path / "other", {}, table="rse-table6")).columns == ()
 
 
 def test_figures_that_an_evaluation_does_not_have_are_left_out(tmp_path):
@@ -307,29 +292,3 @@ def test_the_long_table_has_every_cell_and_programs_read_the_numbers_themselves(
         if cell.interval:
             expected = (cell.interval.low, cell.interval.high)
             assert (found["simultaneous_low"], found["simultaneous_high"]) == expected
-
-
-def test_figures_that_say_nothing_are_marked(tmp_path):
-    with_nan = {RATE.format("imdb", "bae"): {"USCAL": (math.nan,) * SEEDS, "SimCSE": SIMCSE}}
-    comparison = read(make(tmp_path, with_nan))
-    table = wide_table(comparison.columns).set_index("row")
-    assert table.loc["USCAL", "IMDB"] == "undefined \N{DAGGER} (58.57)"
-    assert table.loc["SimCSE", "IMDB"] == "71.00 (73.50)"
-    assert any(
-        text.startswith("\N{DAGGER} Some score") for text in column_remarks(comparison.columns, "rse-table1")
-    )
-
-
-def test_the_sphere_has_three_decimals(tmp_path):
-    scores = {
-        "STS-B/geometry/alignment": {"SimCSE": (0.0731,) * SEEDS, "RobustSentEmbed": (0.0514,) * SEEDS},
-        "STS-B/geometry/uniformity": {"SimCSE": (-2.3049,) * SEEDS, "RobustSentEmbed": (-2.2951,) * SEEDS},
-    }
-    rows = {"SimCSE": SIMCSE, "RobustSentEmbed": SIMCSE}
-    table = wide_table(read(make(tmp_path, scores, table="rse-figure3", rows=rows)).columns)
-    expected = [["RobustSentEmbed", "\N{MINUS SIGN}2.295 (\N{MINUS SIGN}2.295)", "0.051 (0.051)"]]
-    expected += [
-        ["other representations (the paper does not say which)", "(\N{MINUS SIGN}2.305)", "(0.073)"],
-        ["SimCSE", "\N{MINUS SIGN}2.305", "0.073"],
-    ]
-    assert table.to_numpy().tolist() == expected

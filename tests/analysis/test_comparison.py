@@ -241,20 +241,6 @@ def test_claims_of_a_main_table_are_of_its_average_and_of_as_many_sets_as_it_say
     )
 
 
-def test_less_than_half_is_asked_of_rates(tmp_path):
-    rows = dict.fromkeys(SYSTEMS, SIMCSE)
-    sets = ("imdb", "mr", "sst2", "yelp", "mrpc", "snli", "mnli_mismatched")
-    names = tuple(f"attack-{name}/pwws" for name in sets)
-    paper = {"table": "rse-table1", "scale": "paper"}
-    folder = tabled.make(tmp_path / "s", rows, baseline="SimCSE", paper=paper, evaluations=names)
-    rates = {**rows, "RobustSentEmbed": above(SIMCSE, *around(-50.0, 4))}
-    tabled.add(folder, {f"{name}/success_rate": rates for name in names})
-    table = claims_table(comparison_in(folder))
-    asked = table[table["verdict"] != "not asked"]
-    assert asked["verdict"].tolist() == ["reproduced"] * 2
-    assert asked["difference"].iloc[1].startswith("0.5 x SimCSE minus RobustSentEmbed: +")
-
-
 def test_a_claim_may_be_of_a_metric_of_training_at_its_last_step(tmp_path):
     apart = {
         f"norm = {norm}, weight = 1": gap for norm, gap in (("none", 0.05), ("batch", 0.2), ("power", 0.2))
@@ -277,34 +263,6 @@ def test_a_claim_may_be_of_a_metric_of_training_at_its_last_step(tmp_path):
     cells = {(cell.column.name, cell.row): cell for cell in found.columns}
     power = cells["random", "norm = power, weight = 1"]
     assert (power.mean, power.printed) == (pytest.approx(0.7885), 0.7904)
-
-
-def test_a_claim_about_one_row_is_of_its_score_alone(tmp_path):
-    paper = {"table": "l2p-figure3", "scale": "paper"}
-    folder = tabled.make(
-        tmp_path / "s", {"+SimCSE": SIMCSE, "+Ours": SIMCSE}, paper=paper, evaluations=("STS-B/weakened",)
-    )
-    shares = {"layer 0": 30.0, "layer 2": 20.0, "keywords": 40.0, "complementary": 51.0}
-    noise = {"layer 0": 0.1, "layer 2": 0.2, "keywords": 0.3, "complementary": 3.0}
-    values = {name: tuple(share + noise[name] * k for k in (-1, 0, 1, 0)) for name, share in shares.items()}
-    tabled.add(folder, {f"STS-B/weakened/{name}": {"+Ours": given} for name, given in values.items()})
-    table = claims_table(comparison_in(folder))
-    assert table["verdict"].tolist() == ["reproduced", "contradicted", "undecided"]
-    assert table["difference"].iloc[1].startswith("+Ours: +40.00 [")
-    assert table["difference"].iloc[1].endswith(", more than 50")
-
-
-def test_what_was_measured_without_training_stands_first(tmp_path):
-    folder = tabled.make(tmp_path / "s", ROWS, baseline="SimCSE", paper=PAPER)
-    with Ledger.open(folder) as ledger:
-        rows = [measure("untrained", "STS-B/dev", 52.5), measure("token_overlap", "STS-B/dev", 58.25)]
-        ledger.record_evaluations([*rows, measure("start", "STS-B/test", 11.0)])
-    found = comparison_in(folder)
-    assert found.fixed == {"token overlap": 58.25, "untrained encoder": 52.5}
-    table = rows_table(found)
-    expected = [["token overlap", "58.25", "", ""], ["untrained encoder", "52.50", "", ""]]
-    assert with_columns(table, "row", "mean", "seeds", "minus SimCSE")[:2] == expected
-    assert list(table.columns[:5]) == ["row", "paper", "mean", "SD", "seeds"]
 
 
 def test_a_claim_shows_its_least_favourable_contrast_or_the_one_that_contradicts(read):

@@ -10,13 +10,9 @@ from analysis.figures.contour import contour_data
 from analysis.figures.parallel import draw_parallel, parallel_data
 from analysis.figures.rulers import positions_data, rulers_of
 from analysis.figures.slices import slice_data
-from analysis.latex_files import write_latex
 from analysis.report import write_report
 from analysis.search import base_values, settings, trials
 from analysis.tables import show_trials
-from rse_study.frames.study_results import open_results
-from rse_study.frames.tables import cells_frame
-from rse_study.results.export import write_tables
 from rse_study.results.reader import Reader
 from tests.analysis import conditional
 from tests.analysis.outline import Outline
@@ -83,19 +79,6 @@ def test_the_report_is_written_and_says_all_this(folder, tmp_path):
     assert {"parallel", "contour", "importance", *(f"slice-{n}" for n in range(5))} <= set(outline.figures)
     opening = outline.text[: outline.text.index("searched")]
     assert "alpha" not in opening.split("trial 14")[1][:60]
-
-
-def test_tables_are_exported_with_gaps(folder, tmp_path):
-    with Reader(folder) as reader:
-        frame = cells_frame(reader)
-        for form in ("csv", "parquet"):
-            write_tables(reader, tmp_path / form, form)
-    assert frame["alpha"].notna().tolist() == [trial % 3 == 0 for trial in frame["trial"]]
-    for read, form in ((pd.read_csv, "csv"), (pd.read_parquet, "parquet")):
-        table = read(tmp_path / form / f"trials.{form}")
-        assert table[["width", "norm"]].notna().sum().tolist() == [7, 13]  # two cells confirm
-    write_latex(open_results(folder, folder.parent), tmp_path / "latex")
-    assert list((tmp_path / "latex").rglob("*.tex"))
 
 
 def test_a_ledger_is_told_where_axes_belong(folder):

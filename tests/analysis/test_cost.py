@@ -1,7 +1,6 @@
 import dataclasses
 
 import pandas as pd
-import pytest
 
 from analysis.cost import by_stage, costs, device_time, lost_attempts, steps, time_text, wall
 
@@ -72,17 +71,3 @@ def test_a_grid_counts_its_retired_cells_and_without_attempts_the_time_of_its_ce
     assert time_text(found) == "13 min 20 s of training and scoring alone"
     assert not any("device time" in name for name in costs(found))
     assert costs(found)["attempts"] == "not recorded"
-
-
-def test_a_search_without_attempts_on_record_has_no_device_time(search_dir, contents):
-    found = contents(search_dir)
-    account = costs(dataclasses.replace(found, attempts=found.attempts[:0]))
-    assert "training and scoring alone, search" in account
-    assert not any("device time" in name for name in account)
-
-
-@pytest.mark.parametrize("attempts", [ATTEMPTS[2:], ATTEMPTS[:0]])
-def test_nothing_ended_has_no_wall(search_dir, contents, attempts):
-    found = contents(search_dir)
-    account = costs(dataclasses.replace(found, cells=found.cells[:0], attempts=attempts))
-    assert account == {"attempts": str(len(attempts))}

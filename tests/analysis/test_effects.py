@@ -83,24 +83,6 @@ def test_the_answer_names_the_effects_that_are_shown_before_the_rows(full, half,
     assert "Of 8 rows compared with SimCSE, 8 are better" in text
 
 
-def test_what_is_missing_is_said_and_nothing_is_shown_in_its_place(read):
-    rows = rows_of(4, 2.0)
-    first = next(iter(rows))
-    comparison, found = read(rows=rows | {first: (*rows[first][:4], tabled.FAILED)})
-    assert "Left out, because rows of the design lack them: 1 seed." in effects_remarks(comparison.effects)
-    assert set(effects_table(comparison.effects)["verdict"]) == {"undecided"}
-    forest = effects_forest_data(comparison.effects, found.decimals_by_measure)
-    assert forest.loc[forest["row"] == "PGD", ["low", "high"]].isna().all(axis=None)
-    comparison, found = read(rows=rows | {first: (*rows[first][:2], *[tabled.FAILED] * 3)})
-    assert "fewer than 3 seeds have every row" in effects_remarks(comparison.effects)[-1]
-    assert answer(found, comparison).text.startswith(
-        "No effect is compared: fewer than 3 seeds have every row"
-    )
-    html = render(found, comparison)
-    assert "<h2>Factors</h2>" in html
-    assert "figure-interactions" not in html
-
-
 def test_the_page_has_effects_on_every_measure_and_a_map_instead_of_lines_and_pairs(full):
     comparison, found = full
     html = render(found, comparison)
@@ -134,13 +116,6 @@ def test_files_for_papers_have_the_effects_of_every_measure(half, tmp_path):
     assert text.count(r"\\") == 1 + 7
 
 
-def test_a_grid_without_factors_has_none_of_it(read, contents, tmp_path):
-    folder = tabled.make(tmp_path, {"rho = 0": (1.0, 2.0, 3.0), "rho = 1": (1.0, 2.0, 3.0)})
-    comparison = tabled.comparison_of(folder)
-    assert comparison.effects.frame.empty
-    assert "<h2>Factors</h2>" not in render(contents(folder), comparison)
-
-
 def with_frame(comparison, **columns):
     """The comparison with other columns in its frame of effects."""
     effects = comparison.effects
@@ -168,11 +143,3 @@ def test_where_confidence_sequences_decide_they_are_shown_and_no_power_is_promis
     assert frame[["low", "high"]].isna().all(axis=None)
     assert "no bounds yet, 5 seeds" in hover(next(frame.itertuples()))
     assert {trace.name for trace in draw_forest(frame).data} == set(frame["measure"])
-
-
-def test_an_effect_within_the_margin_is_not_shown(full):
-    comparison, found = full
-    assert comparison.effects.compared["excludes_zero"].sum() == 3
-    told = answer(found, with_frame(comparison, margin=5.0, verdict="same"))
-    assert told.text.startswith("Of 10 effects of 4 factors, none is shown; the largest: ")
-    assert not told.shows_difference

@@ -56,15 +56,3 @@ def test_a_missing_kaleido_is_said_and_a_page_without_figures_gives_no_files(tmp
     monkeypatch.setattr("analysis.figure_files.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"pip install 'rse-study\[images\]'"):
         write_figures(few, tmp_path, "png")
-
-
-def test_a_figure_that_the_browser_gave_up_is_named_and_leaves_no_file(few, tmp_path, monkeypatch):
-    def leave_empty(file, **settings):
-        for path in file:
-            path.write_bytes(b"" if path.stem == "curves" else b"<svg")
-
-    monkeypatch.setattr("plotly.io.write_images", leave_empty)
-    with pytest.raises(InputError, match=r"not drawn: curves\.svg: the browser did not draw them"):
-        write_figures(few, tmp_path, "svg")
-    assert not (tmp_path / "curves.svg").exists()
-    assert (tmp_path / "history.svg").exists()

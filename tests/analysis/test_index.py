@@ -75,7 +75,3 @@ def test_reports_are_written_where_missing_or_old_and_links_lead_from_where_the_
     assert "<h1>whole</h1>" in report.read_text(encoding="utf-8")
     out = write_index(store, store / "deep" / "index.html")
     assert 'href="../whole/report.html"' in out.read_text(encoding="utf-8")
-
-
-def test_an_empty_store_has_an_index_that_says_so(tmp_path):
-    assert "None has run here yet." in Outline(write_index(tmp_path).read_text(encoding="utf-8")).text

@@ -1,7 +1,5 @@
 """A study's tables for papers: which files, and what stands in them."""
 
-import re
-
 import pytest
 
 from analysis.latex_files import write_latex
@@ -47,11 +45,3 @@ def test_a_study_that_still_runs_says_so_and_counts_the_seeds_that_have_ended(tm
         text = path.read_text(encoding="utf-8")
         assert ("Cells are still to run" in text) == is_said
         assert f"over {2 if is_said else 3} seeds" in text
-
-
-@pytest.mark.parametrize("study", [searched.STUDY, gridded.STUDY], ids=["search", "grid"])
-def test_a_study_without_results_has_what_there_is(tmp_path, study):
-    folder = searched.make(tmp_path / "s", study=study)
-    for path in write_latex(open_study(folder), tmp_path):
-        text = path.read_text(encoding="utf-8")
-        assert len(re.findall(r"\\begin", text)) == len(re.findall(r"\\end", text)) == 2

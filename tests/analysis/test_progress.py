@@ -4,7 +4,6 @@ import pytest
 
 from analysis.answer import StageProgress
 from analysis.progress import confirmed_trial, stage_progress
-from rse_study.results.comparing.criterion import Criterion
 from tests.analysis import searched
 
 
@@ -15,19 +14,6 @@ def test_stages_end_when_nothing_of_them_is_left(search_dir, grid_dir, contents)
     assert stage_progress(grid, "grid") == StageProgress(20, 21)
     assert stage_progress(search, "search").is_over
     assert not stage_progress(grid, "grid").is_over
-
-
-@pytest.mark.parametrize(("is_anytime", "expected"), [(True, 2), (False, 1)])
-def test_confidence_sequences_hold_for_all_confirmed_trials_also_those_with_too_few_seeds_yet(
-    search_dir, contents, monkeypatch, is_anytime, expected
-):
-    monkeypatch.setattr("analysis.progress.criterion_of", lambda *_: Criterion(is_anytime=is_anytime))
-    found = contents(search_dir)
-    other = (found.cells["stage"] == "confirm") & (found.cells["trial"] == 12) & (found.cells["seed"] == 2)
-    cells = found.cells.assign(
-        trial=found.cells["trial"].mask(other, 3), name=found.cells["name"].mask(other, "trial 3")
-    )
-    assert confirmed_trial(dataclasses.replace(found, cells=cells)).num_together == expected
 
 
 def test_the_best_trial_is_compared_seed_by_seed_or_alone_or_not_at_all(search_dir, contents):

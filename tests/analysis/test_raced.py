@@ -9,10 +9,7 @@ from analysis.figures.parallel import parallel_data
 from analysis.figures.pareto import pareto_data
 from analysis.figures.rulers import positions_data, rulers_of
 from analysis.figures.slices import slice_data
-from analysis.progress import stage_progress
 from analysis.search import settings, trials
-from analysis.sections.opening import caution, states
-from analysis.sections.search import search_sections
 from analysis.tables import as_text
 from rse_study.cli.arguments.model import _identity
 from rse_study.cli.terminal.cell_names import names_by_identity
@@ -22,7 +19,6 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.sampling.dashboard_storage import LedgerCopy
 from rse_study.search.choice import standings_of
-from rse_study.search.state import SearchState
 from tests.analysis import raced, searched
 
 
@@ -69,17 +65,6 @@ def test_the_best_is_best_over_all_seeds_and_every_figure_has_a_point_for_each_t
     assert curve_data(table, contents.curves).groupby("trial").size().eq(4).all()
 
 
-def test_account_and_report_count_trials_and_say_over_how_many_seeds_each_is_a_mean(contents):
-    assert "6 of 6 trials complete" in states(contents)
-    assert (stage_progress(contents, "search").num_ended, stage_progress(contents, "search").num_planned) == (
-        15,
-        15,
-    )
-    assert "each is a mean of up to 3 seeds" in caution(contents)
-    page = "".join(search_sections(contents))
-    assert "Trial 2: 61.40 on builtin dev, Spearman x100 after 60 steps, the mean of 3 seeds" in page
-
-
 def test_terminal_and_status_count_seeds_and_name_the_best_by_its_mean(folder):
     shown = as_text(Reader(folder)).set_index("trial")
     assert shown.loc["2 *", "seeds"] == "3" and shown.loc["4", "seeds"] == "1"
@@ -92,13 +77,3 @@ def test_terminal_and_status_count_seeds_and_name_the_best_by_its_mean(folder):
     assert names[searched.cell(2, 6).identity] == "trial 2 seed 6"
     shown = LedgerCopy(folder).storage().get_all_trials(0)
     assert [trial.value for trial in shown] == pytest.approx(list(raced.MEANS.values()))
-
-
-def test_of_a_search_that_was_not_over_only_the_trials_to_come_are_missing(tmp_path):
-    """Nobody knows which further seeds its race would have run, and no version runs them any more."""
-    values = {n: raced.VALUES[n] for n in (0, 1)} | {2: (61.0,), 3: (64.0,)}
-    folder = searched.make(tmp_path / "joint", lambda ledger: raced.search(ledger, values), study=raced.STUDY)
-    assert state_of(folder).counts["missing"] == 2
-    with Reader(folder) as reader:
-        state = SearchState.read(reader)
-    assert (state.num_planned, state.most_cells["search"], state.is_over) == (8 + 2, 8 + 2, False)

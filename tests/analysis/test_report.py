@@ -6,7 +6,6 @@ from rse_study.results.files.result_file import Point
 from rse_study.results.records import EvaluationRow, Measure
 from tests.analysis import gridded, searched
 from tests.analysis.outline import Outline
-from tests.results.world import begin
 
 HOSTILE = "</script><script>document.title='owned'</script><b>&"
 
@@ -133,20 +132,3 @@ def test_geometry_has_four_decimals_and_what_a_collapsed_model_got_is_marked(tmp
 def test_a_report_is_a_function_of_the_ledger(search_dir, pages, tmp_path):
     again = write_report(search_dir, tmp_path / "deep/two.html")
     assert again.read_bytes() == pages["search"].read_bytes()
-
-
-def test_a_study_that_has_not_begun_or_goes_on_has_a_report(tmp_path):
-    search = Outline(write_report(searched.make(tmp_path / "search")).read_text(encoding="utf-8"))
-    assert "0 of 16 trials complete, 16 to run" in search.text
-    words = "Planned, not done yet: the best trial and the base with fresh seeds 1 and 2."
-    assert words in search.text
-    assert search.figures == []
-    grid = write_report(searched.make(tmp_path / "grid", study=gridded.STUDY)).read_text(encoding="utf-8")
-    assert "Grid: 0 of 21 cells complete, 21 to run" in Outline(grid).text
-
-    def first_trial_under_way(ledger):
-        ledger.record_progress(begin(ledger, searched.cell(0)).identity, 15, {"dev": 33.0})
-
-    found = Outline(write_report(searched.make(tmp_path, first_trial_under_way)).read_text(encoding="utf-8"))
-    assert "0 of 16 trials complete, 1 running, 15 to run" in found.text
-    assert "(33.00)" in found.text

@@ -1,5 +1,4 @@
 from analysis.search import base_values, confirmed, ranking, settings, trials
-from rse_study.results.files.ledger import Ledger
 from rse_study.results.settings import ConfirmSettings
 from tests.analysis import searched
 
@@ -32,17 +31,6 @@ def test_a_short_trial_never_outranks_one_of_the_full_budget_and_confirmed_cells
     assert ConfirmSettings(**plan).num_cells == 9
     assert ConfirmSettings(**plan | {"baseline": "none"}).num_cells == 6
     assert ConfirmSettings().num_cells == 0
-
-
-def test_where_the_base_leads_the_confirmed_trial_is_second(tmp_path, contents):
-    def run_two(ledger: Ledger) -> None:
-        for trial, top in ((0, 70.0), (1, 65.0)):
-            for seed, stage in ((0, "search"), (1, "confirm")):
-                points = searched.history(60, lambda t, top=top: top)
-                searched.run(ledger, searched.cell(trial, seed, stage), "complete", points)
-
-    found = contents(searched.make(tmp_path, run_two))
-    assert confirmed(found)["name"].tolist() == ["base", "trial 1 (no. 2 of the search)"]
 
 
 def test_the_best_setting_stands_beside_the_papers_wherever_that_is_read(search_dir, contents, tmp_path):

@@ -38,15 +38,6 @@ def test_a_trial_that_failed_with_a_seed_is_not_confirmed_by_the_others():
     assert not answer.shows_difference
 
 
-def test_trials_that_failed_are_named_and_nothing_is_confirmed_while_a_score_is_missing():
-    rule = Criterion(troubles={"trial 3": "trial 3 failed with seed 1"}, lost={"trial 3": frozenset({1})})
-    answer = search_answer(DONE, DONE, confirmed(3.0, 3.2, 2.9, criterion=rule))
-    assert answer.text.endswith("not used in the search). Trial 3 failed with seed 1.")
-    waits = Criterion(waiting=frozenset({"trial 12"})).on(("trial 12", "base"))
-    answer = search_answer(DONE, DONE, confirmed(*[3.0, 3.2, 2.9] * 4, criterion=waits))
-    assert answer.text == "Nothing is confirmed yet: some cells of the confirmation have no score yet."
-
-
 @pytest.mark.parametrize(
     ("sample", "words"),
     [
@@ -89,34 +80,6 @@ def test_each_objective_has_its_verdict_and_all_intervals_hold_at_once():
     assert answer.others == f"{MINUS}0.48 on new (behind with 2 of 4 seeds)"
     assert answer.is_settled
     assert not answer.shows_difference
-
-
-def test_objectives_without_seeds_enough_or_a_reference_have_no_answer():
-    few = [confirmed(3.0, 2.0, measure="clean"), confirmed(measure="drift")]
-    answer = search_answer(DONE, DONE, few[0], few)
-    assert answer.text == (
-        "No answer: trial 12 minus the base is +2.50 on clean and no score on drift, and an interval needs 3 "
-        "seeds on each objective."
-    )
-    alone = [confirmed(61.0, 62.0, 63.0, reference="", measure=name) for name in ("clean", "drift")]
-    bare = search_answer(DONE, DONE, alone[0], alone)
-    assert "No comparison: trial 12 has 62.00 on clean and 62.00 on drift with 3 fresh seeds" in bare.text
-    assert not (answer.is_settled or bare.is_settled)
-
-
-def test_a_confirmed_trial_alone_is_compared_with_nothing_and_less_may_be_better():
-    answer = confirmed_answer(confirmed(61.0, 62.0, 63.0, reference=""))
-    assert not answer.is_settled
-    assert answer.text == (
-        "No comparison: trial 12 has 62.00 on test with 3 fresh seeds, not used in the search, and the base has no "
-        "score with them."
-    )
-    assert "is better" in confirmed_answer(confirmed(-3.0, -3.2, -2.9, less_is_better=True)).text
-    sample = (3.0, 3.4, 2.8, 3.1)
-    alone, together = (confirmed_answer(confirmed(*sample, num_together=n)).text for n in (1, 3))
-    wider = t_interval(list(sample), 1 - 0.05 / 3)
-    assert f"[+{wider.low:.2f}, +{wider.high:.2f}] (4 fresh seeds" in together
-    assert f"[+{wider.low:.2f}" not in alone
 
 
 def test_a_trial_that_every_seed_shows_worse_elsewhere_is_not_called_better():

@@ -1,6 +1,4 @@
-import math
-
-from analysis.tables import as_text, show_score
+from analysis.tables import as_text
 from rse_study.results.reader import Reader
 from tests.analysis import gridded, searched
 
@@ -46,11 +44,3 @@ def test_a_table_of_the_terminal_shows_the_rows_of_a_grid_in_order_and_planned_s
     baselines = ["token overlap", "untrained encoder", "before training"]
     assert as_text(Reader(searched.make(tmp_path / "search")))["trial"].tolist() == baselines
     assert as_text(Reader(searched.make(tmp_path / "grid", study=gridded.STUDY)))["row"].tolist() == baselines
-
-
-def test_scores_of_less_than_the_full_budget_are_in_parentheses():
-    shown = [
-        show_score(value, status, 2)
-        for value, status in [(1.0, "complete"), (1.0, "running"), (math.nan, "failed")]
-    ]
-    assert shown == ["1.00", "(1.00)", ""]

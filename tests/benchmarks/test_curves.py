@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from benchmarks import curves
 from benchmarks.crossed import Units
@@ -44,26 +43,3 @@ def test_methods_are_compared_with_simcse_at_equal_passes_and_delta_with_noise(u
     ]
     assert found["difference"].tolist() == pytest.approx([1, 2, 5, -3, -1, 2, 1, 4, -1])
     assert (found["crossed_low"] < found["low"]).all()
-
-
-def test_students_interval_stands_beside_the_sequence_that_decides(units):
-    one, rng = units[curves.AVERAGE], np.random.default_rng(1)
-    table = one.table + rng.normal(size=one.table.shape)
-    found = curves.curves_of(
-        {curves.AVERAGE: one._replace(table=table, criterion=Criterion(is_anytime=True))}
-    )
-    assert (found["low"] < found["t_low"]).all()
-    assert (found["t_high"] < found["high"]).all()
-    alone = found.iloc[0]
-    by_seed = table.loc["ConSERT, 360"] - table.loc["SimCSE, 360"]
-    assert (alone["t_low"], alone["t_high"]) == pytest.approx(
-        stats.t.interval(0.95, len(SEEDS) - 1, by_seed.mean(), by_seed.sem())
-    )
-
-
-def test_cells_have_a_row_each_after_the_encoder_before_training(units):
-    cells = curves.cells_of(units, {curves.AVERAGE: 75.0})
-    assert cells.iloc[0][["method", "passes", curves.AVERAGE]].tolist() == [curves.START, 0, 75.0]
-    assert len(cells) == 1 + 8 * len(SEEDS)
-    (value,) = cells.query("method == 'delta' and seed == 33")[curves.AVERAGE]
-    assert value == units[curves.AVERAGE].table.at["delta, 1440", 33]

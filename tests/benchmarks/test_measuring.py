@@ -9,7 +9,6 @@ import torch
 
 from benchmarks import machine
 from benchmarks.counting import count_flops, peak_bytes
-from benchmarks.output import markdown_table
 from benchmarks.timing import Spread, ratios, take_turns
 
 MEGABYTE = 1 << 20
@@ -24,15 +23,6 @@ def test_contenders_take_turns_of_cpu_seconds_and_ratios_are_of_one_round():
     seconds = take_turns({"asleep": lambda number: time.sleep(0.2)}, 1)
     assert seconds["asleep"][0] < 0.1
     assert ratios([2.0, 9.0, 4.0], [1.0, 3.0, 4.0]) == Spread(2.0, 1.0, 3.0)
-
-
-def test_a_product_of_matrices_and_attention_backward_are_counted():
-    left, right = torch.ones(3, 5), torch.ones(5, 7)
-    assert count_flops(lambda: left @ right) == 2 * 3 * 5 * 7
-    vectors = torch.ones(2, 3, 16, 8, requires_grad=True)
-    out = torch.nn.functional.scaled_dot_product_attention(vectors, vectors, vectors)
-    # Four products, and one more: the fused kernel computes the scores again.
-    assert count_flops(out.sum().backward) == 5 * (2 * 3) * (2 * 16 * 16 * 8)
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.1])
@@ -55,11 +45,6 @@ def test_the_peak_holds_what_is_alive_at_a_time_and_standard_error_is_back(capfd
     peak_bytes(lambda: torch.zeros(3))
     print("heard", file=sys.stderr)
     assert capfd.readouterr().err == "heard\n"
-
-
-def test_a_table_has_a_rule():
-    expected = ["| a | b |", "| --- | --: |", "| x | 1 |"]
-    assert markdown_table(("a", "b"), [("x", "1")]).splitlines() == expected
 
 
 def test_a_time_waits_for_a_quiet_machine_as_long_as_it_is_told(monkeypatch):

@@ -10,8 +10,6 @@ import pytest
 from benchmarks import checkpoints, curves, pairs, parts
 from rse_study.results.archive import unpack_archive
 from rse_study.results.comparing.comparisons import by_subject
-from rse_study.results.comparing.item_contrasts import MeasuredItems
-from rse_study.results.item_scores import ItemScores
 from rse_study.results.reader import Reader
 from rse_study.study.checking.validation import read_study
 
@@ -84,18 +82,6 @@ def test_a_page_names_its_bases_and_corpora_by_fingerprint_and_the_scores_before
         bases = {one["base"] for one in materials}
         assert all(f"`{one[:12]}`" in said for one in bases | {one["corpus"] for one in materials})
         assert len(bases) > 1 or f"{starts:.2f}" in said
-
-
-def test_success_on_common_inputs_leaves_out_what_one_classifier_of_a_pair_had_wrong():
-    scores = {("ours", 1): [100, 0, np.nan, 0], ("theirs", 1): [100, np.nan, 100, 100]}
-    items = {cell: ItemScores(np.asarray(ones, np.float32)) for cell, ones in scores.items()}
-    measure = MeasuredItems("success", "success", "start", pd.DataFrame(), items)
-    table = pd.DataFrame({1: {"ours": 100 / 3, "theirs": 100.0}})
-    found = pairs.on_common_inputs(measure._replace(table=table), "ours", "theirs")
-    assert found.table.loc[["ours", "theirs"], 1].tolist() == [50, 100]
-    assert [np.isnan(one.scores).tolist() for one in found.by_cell.values()] == 2 * [
-        [False, True, True, False]
-    ]
 
 
 def cells_of(study):

@@ -30,20 +30,6 @@ def rows(content):
 
 
 @MEASURED
-def test_the_file_says_machine_and_options_padding_and_what_is_missing(content, rows):
-    machine = content["machine"]
-    assert machine["cores"] >= 1
-    assert machine["processor"]
-    assert machine["packages"]["torch"]
-    assert {"load_before", "load_after", "seed", "threads", "commit"} <= machine.keys()
-    assert content["options"]["texts"] == "built-in corpus"
-    assert 0 < rows["N=5"]["padded_share"] < 0.5
-    assert rows["N=5"]["padded_share"] == rows["N=0"]["padded_share"]
-    assert "skipped" in rows["dcl"]
-    assert "flops" in rows["v_adv_cse"]
-
-
-@MEASURED
 def test_ours_and_plain_cost_what_their_structure_says(rows):
     # 12 and 4 N + 20 PT, all of them without padding and without what [CLS] pooling leaves of the last of two layers.
     ours = {case: rows[case]["in_pt"]["ours"] for case in ("N=0", "N=5")}
@@ -58,16 +44,6 @@ def test_ours_and_plain_cost_what_their_structure_says(rows):
     real = 1 - rows["N=5"]["padded_share"]
     assert 8 * real <= of_ours < 10
     assert of_plain > of_ours
-
-
-@MEASURED
-def test_times_and_ratios_are_of_every_round(rows):
-    row = rows["N=5"]
-    assert {who: len(values) for who, values in row["cpu_seconds"].items()} == {"ours": 2, "plain": 2}
-    assert row["ratio"]["plain"]["least"] <= row["ratio"]["plain"]["median"]
-    assert row["ratio"]["ours"] == {"median": 1.0, "least": 1.0, "greatest": 1.0}
-    assert set(rows["N=0"]["cpu_seconds"]) == {"ours", "plain", "library"}
-    assert row["peak_bytes"]["ours"] > 4 * row["parameters"]  # gradients of all weights, at least
 
 
 def test_a_case_agrees_with_its_plain_settings():

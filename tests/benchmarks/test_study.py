@@ -3,17 +3,12 @@
 import json
 import os
 import sys
-from pathlib import Path
 
 import pytest
 
-from benchmarks import machine, study
+from benchmarks import study
 from benchmarks.process_tree import run_measured
-from rse_study.study.checking.validation import check_study
-from rse_study.study.definition.config import Study
-from rse_study.study.definition.reading import build
 
-QUICKSTART = Path(__file__).parents[2] / "search_spaces" / "quickstart.yaml"
 BURN = "import time\nwhile time.process_time() < 1.0: pass\n"
 
 
@@ -28,25 +23,6 @@ def test_the_seconds_below_a_command_count_and_the_output_of_one_that_fails_is_k
     use = run_measured([sys.executable, "-c", "raise SystemExit('no such thing')"], os.environ)
     assert use.returncode == 1
     assert "no such thing" in use.output
-
-
-@pytest.mark.parametrize("executor", ["inline", "train"])
-def test_the_grid_is_a_study_of_as_many_cells(executor):
-    options = study.parser().parse_args(["--cells", "8", "--steps", "5"])
-    content = study.study_content(executor, options)
-    checked = check_study(build(Study, content, where="bench"), where="bench")
-    assert len(content["grid"]["axes"]["optimizer.lr"]) * len(checked.study.seeds) == 8
-    assert checked.study.resources.runs_on == executor
-
-
-def test_a_studys_own_file_is_run_as_it_is_unless_the_machine_is_busy(monkeypatch):
-    options = study.parser().parse_args(["--study", str(QUICKSTART)])
-    content = study.study_content("train", options)
-    assert content["name"] == "quickstart"
-    assert content["resources"]["executor"] == "train"
-    monkeypatch.setattr(machine, "is_quiet", lambda: False)
-    row = study.measure_study("inline", study.parser().parse_args([]))
-    assert row.keys() == {"executor", "times_not_taken"}
 
 
 @pytest.mark.slow

@@ -38,25 +38,11 @@ def test_a_search_is_worth_what_the_surface_says_of_its_best_trial(domains):
     assert curves[:, -1].min() > np.quantile(values, 0.8)
 
 
-def test_points_that_say_nothing_are_not_foretold(domains):
-    points = points_of(domains, 60)
-    columns = surface.columns_of(domains, points)
-    beta = np.array([one["beta"] for one in points])
-    assert surface.fit_of(columns, beta) > 0.9
-    assert abs(surface.fit_of(columns, np.random.default_rng(5).normal(size=60))) < 0.4
-
-
 def test_noise_is_that_between_seeds_of_a_point_beyond_what_a_seed_does_to_all():
     points = pd.DataFrame({"beta": [1.0, 2.0], "seed 10": [50.0, 60.0], "seed 11": [53.0, 61.0]})
     assert surface.noise_of(points) == pytest.approx(1.0)  # 2 points on average, 1 more or less for each
     with pytest.raises(SystemExit, match="--noise"):
         surface.noise_of(points.drop(columns="seed 11"))
-
-
-def test_what_is_saved_is_counted_from_the_first_trial_at_randoms_end():
-    random, tpe = np.linspace(0, 1, surface.NUM_TRIALS), np.linspace(0, 2, surface.NUM_TRIALS)
-    assert surface.saved(np.array([random, tpe])) == pytest.approx(0.475)  # 21 of 40 trials
-    assert surface.saved(np.array([tpe, random])) == 0.0
 
 
 def test_the_page_and_its_points_are_computed_from_the_archives():

@@ -29,19 +29,6 @@ def test_what_is_written_while_we_ask_is_printed(tmp_path: Path, capsys):
     assert capsys.readouterr().out.splitlines() == ["first", "asked, False", "asked, False", "asked, True"]
 
 
-def test_a_log_that_is_not_there_yet_is_waited_for(tmp_path: Path, capsys):
-    log, answers = tmp_path / "job.log", iter([False, False, True, True])
-
-    def is_over() -> bool:
-        answer = next(answers)
-        if answer:
-            log.write_text("late\n", encoding="utf-8")
-        return answer
-
-    print_log(log, is_over)
-    assert capsys.readouterr().out == "late\n"
-
-
 def test_a_job_without_a_log_is_said(tmp_path: Path):
     with pytest.raises(MissingFile, match="no log: the job has written nothing"):
         print_log(tmp_path / "job.log", lambda: True)

@@ -9,12 +9,6 @@ from rse_study.errors import InputError
 from tests.cases import cases
 
 
-def test_an_answer_has_code_and_both_outputs():
-    code = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"
-    result = call([sys.executable, "-c", code], remedy="")
-    assert (result.code, result.out, result.err) == (3, "out\n", "err\n")
-
-
 @cases(
     ("err", "complaint"),
     [

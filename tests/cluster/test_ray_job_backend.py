@@ -37,14 +37,6 @@ def test_a_head_without_an_agent_is_asked_again(asked):
     assert len(set(commands)) == 1
 
 
-def test_one_that_never_has_an_agent_is_given_up(asked, monkeypatch):
-    monkeypatch.setattr(ray_job_backend, "AGENT_SECONDS", 0.05)
-    asked[0].append(BUSY)
-    with pytest.raises(InputError, match="No available agent"):
-        RayJobs(RayDashboard("http://127.0.0.1:1")).stop([RUNNING])
-    assert len(asked[1]) > 1
-
-
 def test_what_ray_refuses_is_said_at_once(asked):
     asked[0].append(ProgramResult(1, "", "RuntimeError: no such job"))
     with pytest.raises(InputError, match="no such job"):

@@ -8,7 +8,7 @@ import pytest
 from rse_study.cluster.job import Job
 from rse_study.cluster.reading import read_cluster
 from rse_study.cluster.submission_record import read_record
-from rse_study.cluster.submit import prepare_submission, submit_job
+from rse_study.cluster.submit import submit_job
 from rse_study.cluster.wheel import Wheel
 from rse_study.errors import InputError
 from tests.cluster.memory_cluster import MemoryCluster
@@ -64,20 +64,6 @@ def test_a_study_has_one_driver_at_a_time(cluster):
         submit(cluster, edited)
     cluster.becomes("stopped")
     assert submit(cluster, edited).submission_id == "rse-grid-ba9876543210"
-
-
-def test_another_study_is_another_job(cluster):
-    submit(cluster)
-    assert submit(
-        cluster, dataclasses.replace(JOB, study="other", submission_id="rse-other-0123456789ab")
-    ).is_new
-
-
-def test_what_is_prepared_is_not_written(cluster):
-    submission = prepare_submission(SPEC, cluster, JOB, [])
-    assert [file.name for file in submission.files] == ["cluster.sh"]
-    assert cluster.submission(submission) == [("take", JOB.submission_id)]
-    assert not cluster.folder.exists()
 
 
 def test_files_and_record_are_written(cluster):

@@ -80,19 +80,6 @@ def test_draws_hang_on_seed_change_and_text_alone(resources):
     assert len({changed_text(long, name, resources, 0) for name in LETTERS}) == 4
 
 
-def test_changes_of_one_text_draw_apart(resources):
-    """Each change takes its own word: the same one only by chance."""
-    texts = [f"one two six ten man car day sun {letter * 3}" for letter in "abcdefghijklmnopqrst"]
-
-    def words_changed(name):
-        pairs = ((text.split(), changed_text(text, name, resources, 0).split()) for text in texts)
-        return [[old != new for old, new in zip(*pair, strict=True)].index(True) for pair in pairs]
-
-    deleted, repeated = words_changed("typo_delete"), words_changed("typo_repeat")
-    assert sum(a == b for a, b in zip(deleted, repeated, strict=True)) < len(texts) / 2
-    assert len(set(deleted)) > 4
-
-
 @pytest.mark.parametrize("number", [1.0, math.nan, 0.0])
 def test_collapsed_embeddings_are_said_to_be(number, resources):
     rows = rows_of(["typo_swap"], resources, embed=lambda texts: np.full((len(texts), 3), number))

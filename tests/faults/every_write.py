@@ -23,9 +23,6 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 
-from analysis.contents import read_contents
-from analysis.page.document import write
-from analysis.report import render, report_path
 from rse_study.cli.terminal import errors
 from rse_study.cli.verbs.run import conclude
 from rse_study.methods.method import Mean, StepOutcome
@@ -37,7 +34,6 @@ from rse_study.on_ray.scoring import Scoring
 from rse_study.on_ray.searcher import CellSearcher
 from rse_study.on_ray.workers import evaluations as worker_evaluations
 from rse_study.on_ray.workers import reporting, trainable, worker
-from rse_study.results.archive import unpack_archive, write_archive
 from rse_study.results.files.schema import MODEL_FOLDER
 from rse_study.results.reader import Reader
 from rse_study.storage.folders import files_of, fingerprint_of_folder, get_folder, put_folder
@@ -48,7 +44,6 @@ from tests.faults.drivers import contents
 from tests.faults.faulty_disk import KINDS, Fault, Outcome, run
 from tests.faults.run_here import Teller
 from tests.on_ray.world import STUDY, checked_of, few, grid_of, make_materials
-from tests.results.world import make_study
 
 GRID = grid_of(
     STUDY, name="faulty", grid={"axes": {"rho": [0.0, 1.0]}}, baselines=[], evaluations=["builtin/test"]
@@ -271,27 +266,6 @@ class StudyWalk(Walk):
         return {line.split()[1] for line in said.splitlines() if line.startswith("started ")}
 
 
-class ReportWalk(Walk):
-    """Report and archive of a study that is there; the page is drawn once, and written each time."""
-
-    def __init__(self, home: Path) -> None:
-        super().__init__(home)
-        make_study(self.begun / "halving")
-        self.folder, self.archive = self.root / "halving", self.root / "halving.tar.xz"
-        with Reader(self.begun / "halving") as reader:
-            self.html = render(read_contents(reader))
-
-    def command(self) -> int:
-        write(report_path(self.folder), self.html)
-        write_archive(self.folder, self.archive)
-        return 0
-
-    def state(self) -> Any:
-        with tempfile.TemporaryDirectory() as store:
-            unpacked = contents(unpack_archive(self.archive, Path(store)))
-        return unpacked | {"report": report_path(self.folder).read_text(encoding="utf-8")}
-
-
 class StorageWalk(Walk):
     """A folder that is stored, stored again with other files, and brought back."""
 
@@ -336,7 +310,6 @@ def _difference(whole: Any, now: Any) -> str:
 
 WALKS = {
     "storage": StorageWalk,
-    "report": ReportWalk,
     "study": StudyWalk,
     "real": partial(StudyWalk, real=True),
 }

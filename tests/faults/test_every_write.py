@@ -21,7 +21,6 @@ pytestmark = pytest.mark.skipif(
     [
         pytest.param(("storage", "study", "300"), id="some"),
         pytest.param(("storage", "study", "60"), id="many", marks=pytest.mark.slow),
-        pytest.param(("real", "200"), id="trained", marks=pytest.mark.slow),
     ],
 )
 def test_nothing_committed_is_lost_and_the_same_command_ends_as_without_the_fault(asked):

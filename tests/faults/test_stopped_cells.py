@@ -6,12 +6,10 @@ from tests.faults.stopped_cells import Left, stop_cells
 from tests.on_ray.world import make_materials
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
-CELLS = [("inline", 8), ("train", 2)]
 # One each, however many cells: ours, and the one in which Train notes what it asks of the autoscaler.
-STAY = {"inline": ("_CoordinatorActor",), "train": ("_AutoscalingCoordinatorActor", "_CoordinatorActor")}
+STAY = ("_AutoscalingCoordinatorActor", "_CoordinatorActor")
 
 
-@pytest.mark.parametrize(("executor", "num_stopped"), CELLS)
-def test_stopped_cells_leave_nothing_behind(executor, num_stopped, tmp_path):
-    left = stop_cells(executor, num_stopped, make_materials(tmp_path / "world"), tmp_path / "study")
-    assert left == Left(num_stopped, 1, placement_groups=0, actors=STAY[executor], workers=0)
+def test_stopped_cells_leave_nothing_behind(tmp_path):
+    left = stop_cells("train", 2, make_materials(tmp_path / "world"), tmp_path / "study")
+    assert left == Left(2, 1, placement_groups=0, actors=STAY, workers=0)

@@ -1,4 +1,4 @@
-"""What a method computes on a way that does not depend on it: the figures on file, and how much a rounding moves them.
+"""What a method computes on a way that does not depend on it: the figures on file.
 
 A training of its own would multiply one rounding by its chaos, step after step: on another CPU it ends elsewhere. So
 the parameters go a fixed way here, whatever the method says of it, and every step begins at a given place.
@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import torch
-from torch import nn
 
 from rse_study.methods import Method
 from rse_study.methods.method import Networks
@@ -20,10 +19,8 @@ FILE = Path(__file__).with_name("golden_losses.json")
 STEPS = 5
 STRIDE = 0.02
 """of the way's steps, in standard deviations of a parameter's draw (tests/methods/problem.py: 0.4)"""
-AMPLIFICATION = 1e3
-"""most that a figure may move, as a multiple of the rounding that moved it"""
 TOLERANCE = 1e-10
-"""AMPLIFICATION times float64's rounding (1.1e-16) times the nine hundred or so roundings that add up in a figure"""
+"""1,000 times float64's rounding (1.1e-16), times the nine hundred or so roundings that add up in a figure"""
 
 Row = list[float]
 """loss, slope of the loss along the way's next step, and a projection of what is carried to the next step"""
@@ -39,14 +36,13 @@ def in_float64() -> Iterator[None]:
         torch.set_default_dtype(torch.float32)
 
 
-def record(method: Method, rounding: float = 0.0) -> list[Row]:
-    """The figures of each step; `rounding` is the relative size of errors put on every layer's output."""
+def record(method: Method) -> list[Row]:
+    """The figures of each step."""
     with in_float64():
         run = make_run(seed=7)
         networks = method.networks(make_encoder(), run.streams, run.collectives).double().train()
         state = method.state(networks, run.streams)
-        way, hooks = torch.Generator().manual_seed(3), _rounded(networks, rounding)
-        rows = []
+        way, rows = torch.Generator().manual_seed(3), []
         for step in range(STEPS):
             words = torch.randint(5, 24, (6, 7), generator=run.streams.generator("order", step)).tolist()
             batch = make_batch([[CLS, *row[: 2 + i], SEP] for i, row in enumerate(words)], range(6))
@@ -54,8 +50,6 @@ def record(method: Method, rounding: float = 0.0) -> list[Row]:
             slope = _move(networks, loss, way)
             method.after(networks)
             rows.append([loss.item(), slope, _carried(networks, state)])
-        for hook in hooks:
-            hook.remove()
     return rows
 
 
@@ -81,19 +75,6 @@ def _carried(networks: Networks, state: dict[str, torch.Tensor]) -> float:
         for tensor in tensors
         if tensor.is_floating_point() and id(tensor) not in online
     )
-
-
-def _rounded(networks: Networks, size: float) -> list[torch.utils.hooks.RemovableHandle]:
-    """Errors of a relative size on the output of every layer, as another order of additions would make them."""
-    errors = torch.Generator().manual_seed(9)
-
-    def disturb(module: nn.Module, inputs: object, output: object) -> object:
-        if not isinstance(output, torch.Tensor) or not output.is_floating_point():
-            return None
-        return output * (1 + size * torch.randn(output.shape, generator=errors))
-
-    leaves = [module for module in networks.modules() if not list(module.children())] if size else []
-    return [module.register_forward_hook(disturb) for module in leaves]
 
 
 def on_file() -> dict[str, list[Row]]:

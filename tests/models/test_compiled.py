@@ -9,9 +9,8 @@ import pytest
 pytestmark = pytest.mark.slow  # a compiler is at work
 
 
-@pytest.mark.parametrize(("name", "backend"), [("robust_sent_embed", "aot_eager"), ("consert", "inductor")])
-def test_numbers_and_dropout_stay_and_other_lengths_are_not_compiled_again(name, backend):
-    command = [sys.executable, "-m", "tests.models.compiled_steps", name, backend]
+def test_numbers_and_dropout_stay_and_other_lengths_are_not_compiled_again():
+    command = [sys.executable, "-m", "tests.models.compiled_steps"]
     found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     assert found["apart"] < 1e-10
     assert found["breaks"] == 0

@@ -5,7 +5,7 @@ import torch
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 
-from .conftest import SENTENCES, WORDS
+from .conftest import SENTENCES
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta"])
@@ -30,17 +30,6 @@ def test_modes_come_back_dropout_is_off_and_no_sentences_give_no_rows(folders):
     assert np.array_equal(embed(SENTENCES), embed(SENTENCES))
     assert [module.training for module in encoder.modules()] == modes
     assert Embedder(*load_encoder(folders["bert"], "cls"))([]).shape == (0, 16)
-
-
-def test_maximum_length_is_the_encoders_own(folders):
-    long = " ".join(WORDS * 3)
-    for family in ("bert", "roberta"):
-        encoder, tokenizer = load_encoder(folders[family], "mean")
-        assert Embedder(encoder, tokenizer).max_length == 40
-        tokenizer.model_max_length = int(1e30)
-        embed = Embedder(encoder, tokenizer)
-        assert embed.max_length == 40  # positions; two of RoBERTa's 42 rows are not positions
-        assert np.isfinite(embed([long])).all()
 
 
 def test_template_is_applied(folders):

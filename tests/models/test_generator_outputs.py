@@ -7,9 +7,8 @@ import pytest
 import torch
 
 from rse_study.models import generator_outputs
-from rse_study.models.generator_outputs import BLOCK, GeneratorOutputs, Replacements, read_block, write_block
+from rse_study.models.generator_outputs import BLOCK, GeneratorOutputs
 
-CPU = torch.device("cpu")
 IDS = torch.arange(12).view(3, 4)
 
 
@@ -83,26 +82,6 @@ def test_a_damaged_file_is_computed_again_and_written_anew(tmp_path, damage):
     again.flush()
     if damage != "a folder":
         assert path.read_bytes() == content
-
-
-def test_a_folder_that_cannot_be_made_is_no_failure(tmp_path):
-    (tmp_path / "file").write_text("")
-    outputs = GeneratorOutputs(tmp_path / "file" / "key")
-    found, computed = ask(outputs, range(BLOCK + 1))
-    hold_steps(found, range(BLOCK + 1))
-    assert len(computed) == BLOCK + 1
-    outputs.flush()
-
-
-def test_a_block_takes_eight_bytes_a_replaced_token(tmp_path):
-    block = {step: Replacements.of(IDS, edited_at(step)) for step in (0, 3, 5)}
-    write_block(tmp_path / "block", block)
-    assert (tmp_path / "block").stat().st_size == 32 + 4 * (1 + 2 * 3) + 8 * (0 + 3 + 1)
-    found = read_block(tmp_path / "block", CPU)
-    assert found.keys() == block.keys()
-    for step, replacements in found.items():
-        assert torch.equal(replacements.in_place_of(IDS), edited_at(step))
-        assert replacements.tokens.dtype == torch.int64
 
 
 def test_the_folders_used_longest_ago_make_room(tmp_path):

@@ -87,16 +87,6 @@ def test_names_and_weights_stay_inside_and_after_an_error():
     assert network[0].weight is before["0.weight"]
 
 
-def test_a_gradient_of_one_layer_leaves_the_others_alone():
-    """The shares of a loss's terms are taken from the last layer alone."""
-    network = nn.Sequential(*(nn.Linear(2, 2) for _ in range(3)))
-    with torch.autocast("cpu", torch.bfloat16), HalfWeights(network, torch.bfloat16).standing_in():
-        loss = network(torch.ones(1, 2)).float().sum()
-    with Casts() as casts:
-        torch.autograd.grad(loss, [network[2].weight])
-    assert casts.number == 2  # of the output, and of the weight's gradient
-
-
 def test_what_is_frozen_needs_no_gradient():
     network = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)).requires_grad_(False)
     network[1].requires_grad_(True)

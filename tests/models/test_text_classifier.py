@@ -87,14 +87,6 @@ def test_special_tokens_that_texts_spell_change_neither_frame_nor_sides(learner)
     assert len(spelt.types) == len(spelt.ids)
 
 
-def test_no_texts_give_no_rows_and_modes_come_back(learner):
-    victim = _classifier(learner)
-    victim.network.train()
-    assert victim.predict([]).shape == (0, 3)
-    assert np.array_equal(victim.predict([("red",)]), victim.predict([("red",)]))  # dropout is off
-    assert victim.network.training
-
-
 def test_columns_in_the_order_of_the_data_and_no_prompt_pooling(learner):
     victim = _classifier(learner)
     found = victim.predicting(("Neither", "HUE", "pet"))([("red",)])

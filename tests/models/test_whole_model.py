@@ -146,10 +146,3 @@ def test_a_damaged_or_unfit_whole_model_is_refused(folders, tmp_path, said):
         WholeModel(folder)
     assert str(folder) in caught.value.where
     assert caught.value.remedy
-
-
-def test_no_texts_give_no_rows_and_order_does_not_matter(folders, tmp_path):
-    embed = WholeModel(saved(tmp_path / "model", folders["bert"], modules.Dense(SIZE, 8)))
-    assert embed([]).shape == (0, 8)
-    np.testing.assert_allclose(embed(TEXTS[::-1])[::-1], embed(TEXTS), atol=1e-6)
-    assert embed.pooling == "Transformer, 1_Pooling (mean), 2_Dense"

@@ -99,14 +99,6 @@ def test_a_copy_follows_a_study_that_runs(ledger):
     assert shown(copy).trials[3].state == TrialState.WAITING
 
 
-def test_a_note_of_the_dashboard_is_in_later_copies(ledger):
-    copy = LedgerCopy(ledger.study_dir, refresh_seconds=0.0)
-    copy.storage().set_study_system_attr(0, "dashboard:note", "look at trial 1")
-    run(ledger, cell_of(0), [1.0])
-    assert copy.storage().get_study_system_attrs(0)["dashboard:note"] == "look at trial 1"
-    assert copy.storage().get_n_trials(0) == 1
-
-
 def test_all_objectives_are_shown(tmp_path):
     objectives = ObjectiveRecord(metric="dev"), ObjectiveRecord(metric="cost/seconds", direction="minimize")
     study = StudyRecord(name="two", objective=objectives[0], other_objectives=objectives[1:], axes=AXES)
@@ -131,14 +123,6 @@ def test_a_trial_that_breaks_a_bound_is_never_among_the_best(tmp_path):
         study = shown(LedgerCopy(tmp_path))
     assert [trial.system_attrs["constraints"] for trial in study.trials] == [[0.25], [-0.25]]
     assert study.best_trial.number == 1
-
-
-def test_the_last_look_stands_while_the_ledger_is_away(ledger):
-    run(ledger, cell_of(0), [1.0])
-    copy = LedgerCopy(ledger.study_dir, refresh_seconds=0.0)
-    (ledger.study_dir / "ledger.sqlite").rename(ledger.study_dir / "aside")
-    assert [trial.value for trial in shown(copy).trials] == [1.0]
-    (ledger.study_dir / "aside").rename(ledger.study_dir / "ledger.sqlite")
 
 
 def test_a_grid_shows_every_cell(tmp_path):

@@ -7,7 +7,6 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
 from rse_study.results.records import ImportanceRow
 from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRecord
-from rse_study.sampling import importance
 from rse_study.sampling.importance import (
     EVALUATORS,
     FEWEST_TRIALS,
@@ -66,31 +65,6 @@ def test_every_share_has_its_evaluator_number_of_trials_and_an_interval_around_i
     for row in rows:
         assert 0 <= row.low <= row.value <= row.high <= 1
         assert row.low < row.high
-
-
-def test_more_trials_narrow_the_interval_of_what_decides():
-    def width(num):
-        (row,) = (one for one in rows_of(num) if (one.evaluator, one.axis) == ("fANOVA", "rho"))
-        return row.high - row.low
-
-    assert width(96) < width(FEWEST_TRIALS) / 2
-
-
-def test_of_many_trials_a_resample_holds_some_and_its_intervals_are_as_wide_as_theirs(monkeypatch):
-    def widths():
-        return {(row.axis, row.evaluator): row.high - row.low for row in rows_of(80)}
-
-    whole = widths()
-    monkeypatch.setattr(importance, "MOST_OF_RESAMPLE", 16)
-    fewer = widths()
-    assert all(fewer[key] > 2 * whole[key] for key in whole)
-
-
-@pytest.mark.slow
-def test_the_same_trials_have_the_same_intervals_whoever_asks():
-    assert rows_of(16) == rows_of(16)
-    other = importance_rows(AXES, trials(16), "maximize", 1, num_resamples=20)
-    assert [row.low for row in other] != [row.low for row in rows_of(16)]
 
 
 def test_resamples_of_ties_have_a_share_too():

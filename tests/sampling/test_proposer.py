@@ -83,10 +83,6 @@ def test_proposals_of_a_conditional_space_hang_on_no_hash(tmp_path):
     assert said[0] == said[1] != b""
 
 
-def test_so_does_a_short_one_of_a_gaussian_process():
-    assert search("gp", 6, killed_after={3}, killed_during={5}) == search("gp", 6)
-
-
 @pytest.mark.parametrize("name", mostly_slow(OF_OPTUNA, fast=FAST))
 def test_proposals_differ_and_stay_in_their_domains(name):
     proposals = search(name, 12)

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from rse_study.on_ray.workers import coordinator
-from tests.simulation.broken import first_to_find
 from tests.simulation.fates import Fates
 from tests.simulation.ray_cluster import Cluster
 from tests.simulation.ray_module import RayModule
@@ -37,10 +36,6 @@ def test_a_seed_gives_the_same_events_again():
     first, second = (re.sub(r"rse-simulation-\w+", "ROOT", "\n".join(lines)) for lines in (first, second))
     assert first == second
     assert "is killed" in first
-
-
-def test_a_defect_is_found():
-    assert first_to_find("a lost cell is not queued again", 30) is not None
 
 
 def test_a_hanging_cell_is_ended_while_its_coordinator_is_made_again(monkeypatch):

@@ -125,19 +125,6 @@ def test_a_lost_loss_ends_the_run_with_its_reason(world: World) -> None:
         run(world, "lost", optimizer={"lr": 1e30, "max_norm": 1e30})
 
 
-def test_seeds_share_nothing_but_the_start(world: World, light: Complete) -> None:
-    cell, other = train(light_trial(), 1, world.materials(), world.root / "seed-1"), light.points
-    one = [next(cell), next(cell)]
-    cell.close()
-    assert one[0].metrics == other[0].metrics
-    assert one[1].metrics["loss"] != other[1].metrics["loss"]
-
-
-def test_epochs_are_counted_in_whole_batches(world: World) -> None:
-    points = run(world, "epochs", budget={"unit": "epochs", "amount": 1})
-    assert points[-1].t == 120 // 16
-
-
 def test_bf16_leaves_alpha_sized_steps_effective(world: World, complete: Complete) -> None:
     """bf16's spacing at the size of a word embedding is larger than alpha: E + delta stays float32."""
     assert small_trial().precision == "float32"

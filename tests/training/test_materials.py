@@ -41,12 +41,3 @@ def test_the_file_is_that_of_earlier_code(tmp_path):
     assert json.loads(path.read_text(encoding="utf-8")).keys() == {one.name for one in fields(Materials)} - {
         "num_sentences"
     }
-
-
-def test_their_content_is_hashed_once_however_many_cells_are_handed_it(tmp_path, monkeypatch):
-    hashed, own = [], replace(MATERIALS)
-    whole = Materials._content
-    monkeypatch.setattr(Materials, "_content", lambda given: hashed.append(1) or whole(given))
-    paths = {own.save(tmp_path) for _ in range(5)}
-    assert len(paths) == 1
-    assert len(hashed) == 2  # its name and its file

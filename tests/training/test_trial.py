@@ -5,14 +5,12 @@ from typing import Any, ClassVar, Literal
 import pytest
 from pydantic import ValidationError
 
-from rse_study.collectives import Collectives
 from rse_study.errors import InputError
 from rse_study.methods.base import ContrastiveMethod
 from rse_study.training.session_setup import require_equal_shares
 from rse_study.training.trial import Trial
 from tests.cases import cases
-from tests.training.recorded_steps import materials_of, opened
-from tests.training.world import SIMCSE, World
+from tests.training.world import SIMCSE
 
 NEW_MASKS = "passes that share their dropout masks, and a recorded step draws new ones each time"
 UNRECORDABLE: dict[str, tuple[dict[str, Any], str]] = {
@@ -114,11 +112,3 @@ def test_a_recorded_step_has_one_worker() -> None:
     assert str(refused.value) == (
         "trial: graphed: true with 2 workers: records the steps of one worker. Use one worker, or graphed: false"
     )
-
-
-def test_a_session_of_several_workers_is_refused_before_anything_is_loaded(world: World) -> None:
-    class Two(Collectives):
-        size = 2
-
-    with pytest.raises(InputError, match="graphed: true with 2 workers"):
-        opened(materials_of(world), collectives=Two())

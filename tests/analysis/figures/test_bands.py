@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from analysis.figures.bands import MAX_CHOICES, bands_data, draw_bands
+from analysis.figures.bands import bands_data, draw_bands
 
 ROWS = [("a1", "full", 1), ("a2", "full", 2), ("b1", "without", 1), ("b2", "without", 2)]
 STATUS = ["complete", "complete", "complete", "failed"]
@@ -20,11 +20,6 @@ def test_means_are_of_steps_that_all_seeds_have():
     assert frame.loc[frame["row"] == "without", "mean"].tolist() == [5.0]
 
 
-def test_two_steps_make_no_curve():
-    assert len(bands_data(CELLS, POINTS))
-    assert bands_data(CELLS, POINTS[POINTS["t"] < 30]).empty
-
-
 def test_few_rows_have_colours_a_band_and_their_seeds_and_of_many_one_is_chosen():
     figure = draw_bands(bands_data(CELLS, POINTS), "dev")
     assert [trace.legendgroup for trace in figure.data] == ["full", "full", "full", "without"]
@@ -39,14 +34,3 @@ def test_few_rows_have_colours_a_band_and_their_seeds_and_of_many_one_is_chosen(
     assert figure.data[0].name == "means of all rows"
     assert {trace.legendgroup for trace in figure.data[1:] if trace.visible} == {"row 0"}
     assert sum(menu.buttons[8].args[0]["visible"]) == 1 + sum(t.legendgroup == "row 8" for t in figure.data)
-
-
-def test_a_page_does_not_grow_by_choices_times_lines():
-    parts = [bands_data(CELLS, POINTS).assign(row=f"row {number}") for number in range(MAX_CHOICES + 20)]
-    figure = draw_bands(pd.concat(parts), "dev")
-    (menu,) = figure.layout.updatemenus
-    assert len(menu.buttons) == MAX_CHOICES
-    assert {trace.legendgroup for trace in figure.data[1:]} == {
-        f"row {number}" for number in range(MAX_CHOICES)
-    }
-    assert f"row {MAX_CHOICES + 19}" in figure.data[0].text

@@ -3,7 +3,7 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from analysis.figures.cosines import cosines_data, draw_cosines
+from analysis.figures.cosines import cosines_data
 
 
 @pytest.fixture
@@ -31,17 +31,3 @@ def test_cosines_are_those_of_the_last_step_beside_the_papers(reporting, grid_di
     theirs = frame[(frame["source"] == "the paper's") & (frame["row"] == "norm = power, weight = 1")]
     assert theirs.set_index("pairs")["value"].to_dict() == {"positive": 0.9842, "random": 0.7904}
     assert cosines_data(contents(grid_dir)).empty
-
-
-def test_a_row_has_a_pair_of_bars_and_one_more_makes_the_figure_taller(reporting):
-    figure = draw_cosines(cosines_data(reporting))
-    expected = ["positive, ours", "random, ours", "positive, the paper's", "random, the paper's"]
-    assert [trace.name for trace in figure.data] == expected
-    assert [len(trace.x) for trace in figure.data] == [2, 2, 3, 3]
-    assert figure.data[2].marker.pattern.shape == "/"
-    assert {trace.orientation for trace in figure.data} == {"h"}
-    assert len(figure.layout.yaxis.ticktext) == 5
-    assert list(figure.data[2].y) == [2, 3, 4], "below ours"
-    frame = cosines_data(reporting)
-    few = frame[(frame["source"] == "the paper's") | (frame["row"] == frame["row"].iloc[0])]
-    assert draw_cosines(few).layout.height < draw_cosines(frame).layout.height

@@ -2,13 +2,10 @@
 
 import math
 
-import numpy as np
-import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
 
 from analysis.contents import is_watched
-from analysis.figures.course import course_data, draw_course
+from analysis.figures.course import course_data
 from analysis.report import write_report
 from analysis.sections.course import course
 from rse_study.results.files.ledger import Ledger
@@ -59,21 +56,6 @@ def test_every_cell_is_a_line_as_far_as_it_came_and_the_objective_is_drawn_elsew
     study = found.study.model_copy(update={"objective": by_accuracy})
     assert is_watched(study, ALIGNMENT) and not is_watched(study, ACCURACY)
     assert not is_watched(study, "dev") and not is_watched(study, "loss")
-
-
-def test_few_trials_have_a_colour_each_and_of_many_the_papers_setting_stands_out(watched_dir, contents):
-    figure = draw_course(course_data(contents(watched_dir), ALIGNMENT), ALIGNMENT)
-    assert len(figure.data) == len({trace.line.color for trace in figure.data}) == 4
-    first = figure.data[0]
-    assert_array_equal(first.x, [20, 40, np.nan, 20, 40, np.nan])
-    assert list(first.customdata) == [0, 0, 0, 1, 1, 1]
-    assert first.connectgaps is False and all(trace.showlegend for trace in figure.data)
-    frame = course_data(contents(watched_dir), ALIGNMENT)
-    others = frame[~frame["is_base"]]
-    many = [others.assign(series=others["series"] + f", copy {number}") for number in range(3)]
-    figure = draw_course(pd.concat([frame[frame["is_base"]], *many], ignore_index=True), ALIGNMENT)
-    assert [trace.showlegend for trace in figure.data] == [trace.name == "base" for trace in figure.data]
-    assert len({trace.line.color for trace in figure.data}) == 2
 
 
 def test_a_report_has_a_figure_per_watched_metric_and_else_no_such_section(

@@ -8,9 +8,7 @@ from analysis.figures.decisions import decisions_data, draw_decisions
 from analysis.report import render
 from analysis.sections.compared import decisions
 from rse_study.results.comparing.anytime import confidence_sequence
-from rse_study.results.files.ledger import Ledger
-from tests.analysis import searched, tabled
-from tests.analysis.outline import Outline
+from tests.analysis import tabled
 from tests.cases import cases
 
 BASE = (60.0, 61.5, 59.0, 62.0, 60.5, 61.0, 60.0, 59.5)
@@ -50,37 +48,6 @@ def test_the_page_says_what_was_spent_and_other_grids_have_no_such_section(tmp_p
     assert "Grid of 3 rows x up to 8 seeds: 22 of 24 cells complete, 2 to run" in page
     listed = tabled.make(tmp_path / "listed", {"base": BASE, "open": OPEN}, baseline="base")
     assert decisions(contents(listed)) == ""
-
-
-def test_the_page_of_a_search_shows_the_way_of_its_confirmed_trials(tmp_path, contents):
-    until = {"until": "decided", "at_least": 3, "at_most": 9}
-    resolved = {"confirm": searched.CONFIRM | {"seeds": until}, "seeds": [0], "num_trials": 16}
-    study = searched.STUDY.model_copy(update={"resolved": resolved, "num_cells": 16 + 2 * 9})
-    with Ledger.open(tmp_path / "planned") as ledger:
-        searched.search(ledger, study)
-    planned = Outline(render(contents(tmp_path / "planned"))).text
-    assert "Planned, not done yet: the best trial and the base with 3 to 9 fresh seeds each." in planned
-    assert "Until decided" not in planned
-    with Ledger.open(tmp_path / "joint") as ledger:
-        searched.search(ledger, study)
-        for trial, gain in ((0, 0.0), (12, 3.0)):
-            for seed in range(1, 7):
-                top = BASE[seed] + gain + (-1) ** seed / 10 * (trial > 0)
-                searched.run(ledger, searched.cell(trial, seed, "confirm"), "complete", searched.up_to(top))
-    found = contents(tmp_path / "joint")
-    assert found.search.counts["missing"] == 0
-    text = Outline(render(found)).text
-    for words in (
-        "1 of 1 confirmed trial is decided",
-        "up to 9",
-        "12 cells",
-        "would take 18",
-        "Confirmation: 12 of 12 cells",
-    ):
-        assert words in text
-    frame = decisions_data(found, found.search.rows)
-    assert frame["row"].unique().tolist() == ["trial 12 (best of the search)"]
-    assert frame["verdict"].iloc[-1] == "better"
 
 
 COMPLETE = {

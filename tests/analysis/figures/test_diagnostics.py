@@ -1,5 +1,3 @@
-import dataclasses
-
 import numpy as np
 import pandas as pd
 from numpy.testing import assert_array_equal
@@ -16,13 +14,6 @@ def test_each_row_has_its_own_lines_and_no_row_is_mixed_with_another(grid_dir, s
     search = diagnostics_data(contents(search_dir))
     assert set(search["row"]) == {"base", "trial 12"}
     assert set(search["metric"]) == {"loss"}
-
-
-def test_what_never_differs_from_0_has_no_panel(grid_dir, contents):
-    found = contents(grid_dir)
-    still = found.diagnostics.assign(name="delta/on_bound_pgd", value=0.0)
-    both = dataclasses.replace(found, diagnostics=pd.concat([found.diagnostics, still]))
-    assert set(diagnostics_data(both)["metric"]) == {"loss"}
 
 
 def test_a_panel_for_each_metric_with_a_line_for_each_cell():

@@ -1,10 +1,8 @@
 import math
 
-import numpy as np
-import pandas as pd
 import pytest
 
-from analysis.figures.forest import POINTS, columns_forest_data, differences_data, draw_forest
+from analysis.figures.forest import columns_forest_data, differences_data, draw_forest
 from analysis.scores import result_scores
 from rse_study.results.files.ledger import Ledger
 from tests.analysis import searched, tabled
@@ -37,29 +35,6 @@ def test_the_papers_differences_stand_beside_ours(found):
     assert frame.loc["norm = l2", "paper"] == pytest.approx(76.84 - 77.90)
     assert math.isnan(frame.loc["norm = l1", "paper"])
     assert not draw_forest(columns_forest_data(())).data
-
-
-def test_all_measures_in_points_share_one_scale_and_others_have_their_own(found):
-    one = scored(found)
-    seeded = one[(one["kind"] != "baseline") & one["value"].notna()]
-    more = pd.concat([seeded.assign(measure=name) for name in (found.label, "SICK-R/test")])
-    points = differences_data(found, more)
-    frame = pd.concat(
-        [points, points[points["measure"] == found.label].assign(view="drift", measure="drift")]
-    )
-    assert dict(frame.groupby("view")["measure"].unique().map(list)) == {
-        POINTS: [found.label, "SICK-R/test"], "drift": ["drift"],
-    }  # fmt: skip
-    figure = draw_forest(frame)
-    (menu,) = figure.layout.updatemenus
-    assert [button.label for button in menu.buttons] == [POINTS, "drift"]
-    shown = [trace for trace in figure.data if trace.visible]
-    assert [trace.name for trace in shown] == [found.label, "SICK-R/test"]
-    bands = [button.args[1] for button in draw_forest(frame, 0.5, POINTS).layout.updatemenus[0].buttons]
-    assert [band["shapes[0].visible"] for band in bands] == [True, False]  # the margin is no drift
-    heights = np.array([trace.y for trace in shown])
-    assert (np.diff(heights, axis=0) > 0.2).all() and (abs(heights - [0, 1]) < 0.5).all()  # below each other
-    assert [list(trace.ids) for trace in shown] == [["norm = l2", "norm = l1"]] * 2
 
 
 def test_an_interval_without_0_is_full_and_below_3_seeds_there_is_none(found):

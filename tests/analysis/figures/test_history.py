@@ -1,7 +1,6 @@
 import pandas as pd
 
 from analysis.figures.history import draw_history, ended_text, history_data
-from rse_study.results.records import BASELINES
 
 TABLE = pd.DataFrame(
     {
@@ -41,19 +40,3 @@ def test_fidelities_never_share_an_axis():
     assert list(traces["stopped early"].y) == [15]  # its step, never its score
     assert list(traces["stopped early"].text) == ["trial 1: stopped early at step 15, 99.00 there"]
     assert traces["stopped early"].marker.symbol == "circle-open"
-
-
-def test_without_early_ends_there_is_one_part_and_without_trials_an_empty_figure():
-    figure = draw_history(history_data(TABLE[TABLE["status"] == "complete"], "maximize"), SCORES, "dev")
-    assert {trace.yaxis for trace in figure.data} <= {None, "y"}
-    figure = draw_history(history_data(TABLE.iloc[:0], "maximize"), SCORES, "dev")
-    assert all(len(trace.x) == 0 for trace in figure.data[:3])
-
-
-def test_every_baseline_that_a_study_may_have_is_a_line_of_its_own():
-    measured = pd.DataFrame({"subject": list(BASELINES), "label": list(BASELINES.values()), "value": 58.0})
-    figure = draw_history(history_data(TABLE, "maximize"), measured, "dev")
-    dashes = {
-        trace.name: trace.line.dash for trace in figure.data if trace.name.endswith(": 58.00 (outside)")
-    }
-    assert len(dashes) == len(set(dashes.values())) == len(BASELINES)

@@ -2,7 +2,7 @@ import dataclasses
 
 import pytest
 
-from analysis.figures.lines import draw_lines, lines_data
+from analysis.figures.lines import lines_data
 from rse_study.results.study_record import AxisRecord
 
 NORM = AxisRecord(name="norm", paths=("b",), kind="choice", choices=("l1", "l2"))
@@ -36,20 +36,3 @@ def test_lines_go_through_the_combinations_of_other_axes_that_are_few(found):
     alone = dataclasses.replace(found, cells=found.cells[found.cells["trial"] == 0])
     assert lines_data(alone, found.study.axes[0]).empty
     assert lines_data(dataclasses.replace(found, cells=found.cells[:0]), found.study.axes[0]).empty
-
-
-def test_two_decades_are_logarithmic_and_a_zero_among_them_makes_categories(found):
-    frame = lines_data(found, found.study.axes[0])
-    assert draw_lines(frame, "lambda1", "dev").layout.xaxis.type == "log"
-    near = frame.assign(x=frame["x"].rank(method="dense"))
-    figure = draw_lines(near, "lambda1", "dev")
-    assert figure.layout.xaxis.type == "linear"
-    assert list(figure.data[0].x) == [1, 2, 3]
-    assert draw_lines(near, "lambda1", "dev", is_log=True).layout.xaxis.type == "log"
-    figure = draw_lines(frame.assign(x=frame["x"].where(frame["x"] != 1 / 128, 0.0)), "lambda1", "dev")
-    axis = figure.layout.xaxis
-    assert axis.type == "category"
-    assert list(axis.categoryarray) == list(axis.tickvals) == ["0.0", "0.0009765625", "0.125"]
-    assert list(axis.ticktext) == ["0", "0.000977", "0.125"]
-    assert list(figure.data[0].x) == list(axis.categoryarray)
-    assert list(figure.data[0].y) == [pytest.approx(223 / 3), 71.0, 64.0]

@@ -1,9 +1,7 @@
 import pytest
 
-from analysis.figures.plane import draw_plane, plane_data
-from analysis.sections.paper_figure import paper_figure
+from analysis.figures.plane import plane_data
 from tests.analysis import tabled
-from tests.analysis.outline import Outline
 
 KINDS = ("synonyms", "adversarial")
 
@@ -39,15 +37,3 @@ def test_a_panel_is_a_kind_and_a_model_with_the_first_seed_alone(placed, grid_di
     ]  # fmt: skip
     other = contents(grid_dir)
     assert plane_data(other, other.stage("grid")).empty
-
-
-def test_a_line_joins_a_sentence_and_its_version(placed):
-    frame = plane_data(placed, placed.stage("grid"))
-    figure = draw_plane(frame[frame["panel"] == "DCL, synonyms"])
-    lines, *marks = figure.data
-    assert list(lines.x) == [0.0, 1.0, None, 1.0, 2.0, None]
-    assert [trace.name for trace in marks] == ["sentence", "synonyms"]
-    assert [list(trace.y) for trace in marks] == [[0.0, 10.0], [1.0, 11.0]]
-    outline = Outline(paper_figure(placed))
-    assert outline.figures == [f"plane-{number}" for number in range(6)]
-    assert "figure 2 of DCL" in outline.text

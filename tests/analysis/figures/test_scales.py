@@ -1,4 +1,4 @@
-from analysis.figures.scales import MOST_TICKS, positions, scale_of, tick_angle, x_axis
+from analysis.figures.scales import positions, scale_of, tick_angle, x_axis
 from tests.cases import cases
 
 
@@ -37,14 +37,3 @@ def test_values_that_look_alike_are_two_categories_and_texts_that_do_not_fit_sta
     assert tick_angle(["one"]) == 0
     assert x_axis([0, 0.02, 0.05, 0.1, 0.2, 0.3], "linear")["tickangle"] == 90
     assert x_axis([1, 3, 5], "log")["tickangle"] == 0
-
-
-def test_of_a_thousand_values_some_have_a_tick():
-    assert x_axis([], "linear")["tickvals"] == []
-    assert len(x_axis(range(MOST_TICKS), "linear")["tickvals"]) == MOST_TICKS
-    values = [float(number) for number in range(1000)]
-    assert "tickvals" not in x_axis(values, "linear")
-    axis = x_axis(values, "category")
-    assert len(axis["categoryarray"]) == 1000
-    assert axis["tickvals"] == axis["categoryarray"][::17]
-    assert len(axis["ticktext"]) == len(axis["tickvals"]) <= MOST_TICKS

@@ -33,12 +33,3 @@ def test_complete_trials_are_compared_over_the_whole_range_of_an_axis_in_its_ord
     axis = draw_slice(slice_data(table, "norm"), CHOICE, "norm").layout.xaxis
     assert (axis.type, axis.categoryarray) == ("category", ("l1", "l2", "linf"))
     assert draw_slice(slice_data(table, "N"), COUNT, "N").layout.xaxis.type == "linear"
-
-
-def test_many_dots_are_small_and_faint_but_the_best_one_stands_out():
-    frame = pd.DataFrame({"trial": range(10_000), "value": 1e-5, "objective": 50.0, "best": False})
-    frame.loc[7, "best"] = True
-    marker = draw_slice(frame, LOG, "alpha").data[0].marker
-    assert (marker.size[7], marker.opacity[7]) == (9, 1)
-    assert (marker.size[8], marker.opacity[8]) == (3, 0.3)
-    assert marker.color[7] != marker.color[8]

@@ -1,18 +1,6 @@
-import plotly.graph_objects as go
-import pytest
-
-from analysis.figures.style import CHOICE, chooser, few_lines, plain, row_ticks, rows_height, shortened
+from analysis.figures.style import CHOICE, chooser, few_lines, row_ticks, rows_height
 
 LONG = [f"without the weakening masks of the first layers, batch 128, variant number {n}" for n in range(60)]
-
-
-@pytest.mark.parametrize("most", [5, 12, 30, 200])
-def test_a_short_text_keeps_its_beginning_and_its_end(most):
-    text = shortened(LONG[7], most)
-    assert len(text) <= most
-    assert text[0] == "w"
-    assert text[-1] == "7"
-    assert (text == LONG[7]) == (most == 200)
 
 
 def test_many_rows_have_short_names_that_are_told_apart_by_first_and_last_words():
@@ -29,9 +17,3 @@ def test_many_rows_have_short_names_that_are_told_apart_by_first_and_last_words(
     assert len(set(row_ticks(names))) == 20
     menu = chooser([{"label": name, "method": "restyle", "args": []} for name in LONG])
     assert max(len(button["label"]) for button in menu["buttons"]) <= CHOICE
-
-
-@pytest.mark.parametrize("height", [230, 5000])
-def test_a_legend_stands_just_above_its_plot_however_tall_that_is(height):
-    above = (plain(go.Figure(), height).layout.legend.y - 1) * (height - 64)
-    assert above == pytest.approx(8)

@@ -107,13 +107,6 @@ def test_what_is_there_is_drawn_and_what_is_not_is_said(shown, kind, name, num_f
     assert words in found.printed
 
 
-def test_a_text_under_attack_stands_beside_what_it_became(shown):
-    texts = next(
-        one for one in shown("robustness", "attacked").objects if "adversarial" in getattr(one, "columns", ())
-    )
-    assert texts.iloc[0][["original", "adversarial"]].tolist() == ["good film 0", "g00d film 0"]
-
-
 def test_all_are_stored_without_outputs_and_with_one_cell_of_parameters():
     for kind in KINDS:
         notebook = json.loads(notebook_text(kind))

@@ -4,11 +4,6 @@ from analysis import page
 from tests.analysis.outline import Outline
 
 
-def test_what_is_folded_can_be_open():
-    assert page.folded("2 events", "x") == "<details><summary>2 events</summary>x</details>"
-    assert page.folded("<", is_open=True) == "<details open><summary>&lt;</summary></details>"
-
-
 @pytest.mark.parametrize(
     ("heading", "name", "anchor"),
     [

@@ -3,11 +3,8 @@
 import csv
 import re
 
-import pandas as pd
 import pytest
 
-from analysis import page
-from analysis.figures.pareto import draw_pareto
 from analysis.index import write_index
 from analysis.report import write_report
 from rse_study.cli.verbs.compare import compare_rows
@@ -69,23 +66,6 @@ def test_it_opens_from_a_file_without_errors_requests_or_anything_cut_off(browse
     assert tab.say(OVERFLOWING) == []
     assert tab.say(CUT_OFF) == []
     assert tab.say(CROWDED) == [], "texts that stand on each other"
-    tab.close()
-
-
-def test_of_names_of_dots_that_would_cover_each_other_one_is_shown(browser, tmp_path):
-    looks = {"steps": 30, "num_cells": 1, "status": "complete", "is_base": False}
-    frame = pd.DataFrame(
-        {"row": ["SimCSE", "USCAL", "DCL"], "objective": [82.0, 82.01, 75.0], "seconds": [30, 30.1, 60]}
-    )
-    figure = page.figure(draw_pareto(frame.assign(**looks), "dev"), "pareto", frame)
-    path = page.write(tmp_path / "page.html", page.page("Names", [page.section("Cost", figure)]))
-    tab = browser.open(path, width=390)
-    tab.wait(ALL_DRAWN)
-    assert tab.say(CROWDED) == []
-    names = (
-        "[...document.querySelectorAll('.textpoint text')].filter(text => text.style.visibility !== 'hidden')"
-    )
-    assert tab.say(f"{names}.length") == 2
     tab.close()
 
 
@@ -186,19 +166,6 @@ def test_a_filter_compares_numbers_and_two_ticked_trials_show_their_difference(t
     assert not tab.say("document.querySelector('table.difference')")
 
 
-def test_columns_of_seeds_are_shown_by_a_switch_and_groups_keep_their_width(tab):
-    shown = (
-        "[...document.querySelectorAll('#table-confirmed th.extra')].filter(one => one.offsetWidth).length"
-    )
-    spans = "[...document.querySelectorAll('#table-confirmed th.group')].map(one => one.colSpan)"
-    switch = "#section-confirmed button[title^='Show or hide']"
-    assert (tab.say(shown), tab.say(spans)) == (0, [1, 1, 1])
-    tab.click(switch)
-    assert (tab.say(shown), tab.say(spans)) == (4, [1, 3, 3])
-    tab.click(switch)
-    assert tab.say(shown) == 0
-
-
 def test_a_dot_marks_the_rows_of_its_trial_and_a_row_its_dot(tab):
     tab.say("document.querySelector('#history').scrollIntoView({block: 'center', behavior: 'instant'})")
     tab.say("document.querySelector('#history').emit('plotly_hover', {points: [{id: 12}]})")
@@ -255,56 +222,6 @@ def test_the_theme_follows_the_switch_and_figures_follow_the_theme(tab):
     assert tab.say(ground) == light[0]
 
 
-@pytest.mark.slow
-def test_a_table_that_goes_on_to_the_right_fades_until_its_end_is_in_sight(browser, written):
-    tab = browser.open(written["many"], width=390)
-    place = "document.querySelector('#table-results').parentElement"
-    tab.say(f"{place}.scrollIntoView()")
-    tab.wait(f"{place}.matches('.more')")
-    tab.say(f"{place}.scrollLeft = 1e6")
-    tab.wait(f"!{place}.matches('.more')")
-    edges = "(found => [found.getBoundingClientRect().left, found.getBoundingClientRect().right])"
-    (_, first), (name, _) = (
-        tab.say(f"{edges}({place}.querySelector('{what}'))")
-        for what in ("tbody td", "th.group:last-child > span")
-    )
-    assert name >= first, "the name of a group stands beside the first column, not below it"
-    tab.close()
-
-
-@pytest.mark.slow
-def test_the_choice_of_a_theme_is_remembered(browser, written):
-    tab = browser.open(written["grid"])
-    tab.say("localStorage.setItem('rse-study-theme', 'dark')")
-    tab.go(written["grid"])
-    assert tab.say("document.documentElement.dataset.theme") == "dark"
-    tab.say("localStorage.removeItem('rse-study-theme')")
-    tab.close()
-
-
-def test_hovering_tells_a_value_and_a_click_on_the_legend_hides_a_line(tab):
-    tab.say(
-        "document.querySelector('#figure-history').scrollIntoView({block: 'center', behavior: 'instant'})"
-    )
-    tab.move_to(*tab.middle("#history .point"))
-    tab.wait("document.querySelector('#history .hovertext')")
-    assert "trial" in tab.say("document.querySelector('#history .hovertext').textContent")
-    shown = "document.querySelector('#history')._fullData.filter(one => one.visible === true).length"
-    before = tab.say(shown)
-    tab.click("#history .legendtoggle")
-    tab.wait(f"{shown} === {before - 1}")
-
-
-def test_at_390_pixels_the_list_of_contents_is_folded(browser, written):
-    tab = browser.open(written["grid"], width=390)
-    assert not tab.say("document.querySelector('nav.contents > details').open")
-    tab.click("nav.contents summary")
-    tab.click("nav.contents a[href='#section-cost']")
-    tab.wait("location.hash === '#section-cost'")
-    assert not tab.say("document.querySelector('nav.contents > details').open")
-    tab.close()
-
-
 def test_texts_of_a_study_run_nothing(browser, tmp_path):
     study = gridded.STUDY.model_copy(update={"name": HOSTILE, "title": HOSTILE, "question": HOSTILE})
     folder = searched.make(tmp_path, study=study)
@@ -338,23 +255,3 @@ def test_pages_of_a_store_and_of_compared_rows_open_without_anything_cut_off(bro
         assert tab.say(OVERFLOWING) == []
         assert tab.say("document.querySelectorAll('img[src=x]').length") == 0
         tab.close()
-
-
-@pytest.mark.slow
-def test_a_page_that_is_kept_fresh_loads_itself_again_and_keeps_folds(browser, search_dir, tmp_path):
-    path = write_report(search_dir, tmp_path / "report.html", reload_s=2)
-    tab = browser.open(path)
-    # The page may give way to the next one at any moment: everything is asked until it holds.
-    tab.wait("document.querySelector('.age')?.textContent.includes('ago')")
-    fold = "document.querySelector('#section-cost > details')"
-    # A page that is open is folded as late as a reader can: when it has already begun to load itself again. One
-    # that was past that when it was asked gives way unfolded, and the next one is asked.
-    folded, loaded = f"{fold}.open === false", "document.readyState === 'complete'"
-    fold_late = f"addEventListener('beforeunload', () => {{ {fold}.open = false; }})"
-    tab.wait(f"{loaded} && (window.came ??= {{folded: {folded} || {fold_late}}}).folded")
-    tab.wait("window.before = true")
-    tab.wait(f"!window.before && {loaded} && {folded}")
-    box = "document.querySelector('.controls input[type=checkbox]')"
-    tab.wait(f"{box} && !{box}.click()")
-    assert tab.problems == []
-    tab.close()

@@ -29,18 +29,6 @@ def test_a_large_figure_comes_packed_and_is_what_it_was(browser, tmp_path):
     tab.close()
 
 
-def test_a_browser_that_cannot_unpack_says_so_and_shows_the_rest(browser, written):
-    tab = browser.open("about:blank")
-    tab.send("Page.addScriptToEvaluateOnNewDocument", source="delete globalThis.DecompressionStream")
-    tab.go(written["grid"])
-    assert "This browser cannot unpack the figures" in tab.say(
-        "document.querySelector('main .note').textContent"
-    )
-    assert tab.say("document.querySelectorAll('main table .sort').length") > 0
-    assert tab.problems == []
-    tab.close()
-
-
 def test_of_a_table_of_thousands_the_first_rows_are_shown_and_each_row_can_be_found(browser, tmp_path):
     numbers = range(1200)
     frame = pd.DataFrame({"trial": [f"trial {n}" for n in numbers], "dev": [f"{n / 7:.2f}" for n in numbers]})

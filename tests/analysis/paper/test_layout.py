@@ -98,16 +98,6 @@ def test_ours_stands_beside_theirs_with_spread_and_interval(comparison):
     assert table.loc[ODD, "minus SimCSE, 95%"] == ""  # two seeds show nothing
 
 
-def test_a_verdict_and_a_group_stand_where_others_print_their_maximum_bold(tmp_path):
-    rows = {"SimCSE": (70.0, 71.0, 72.0), "better": (75.0, 76.1, 77.0), "like it": (70.0, 72.0, 71.0)}
-    folder = tabled.make(tmp_path / "s", rows, baseline="SimCSE")
-    comparison = tabled.comparison_of(folder)
-    table = printed_rows(comparison).set_index("row").loc[list(rows)]
-    assert table["verdict"].tolist() == ["", "better", "undecided"]
-    assert table["group"].tolist() == ["b", "a", "b"]
-    assert r"& better & a \\" in write_layouts(comparison, tmp_path)[-1].read_text(encoding="utf-8")
-
-
 def test_the_caption_says_where_the_numbers_come_from_and_scale_only_of_a_paper(comparison, tmp_path):
     caption = re.search(r"\\caption\{(.*)\}\n", tex_of(comparison, tmp_path))[1]
     assert caption == (
@@ -172,14 +162,3 @@ def test_a_main_table_has_its_columns_as_numbers_and_in_the_papers_layout(main_t
     assert r"RobustSentEmbed & 61.17 $\pm$ 1.04$^{*}$ (28.05) \\" in text
     assert r"\caption{tabled: ours, and in parentheses the paper's (Table 1 of RobustSentEmbed). " in text
     assert r"$^{*}$ the interval" in text
-
-
-def test_a_baseline_that_the_paper_names_has_its_name_in_print(tmp_path):
-    asked = {"paper": {"table": "dcl-table2", "scale": "paper"}, "evaluations": ("SQuAD/fine_tuned",)}
-    folder = tabled.make(tmp_path / "study", {"DCL": SIMCSE}, baseline="", **asked)
-    tabled.add(folder, {"SQuAD/fine_tuned/f1": {"DCL": (88.0, 88.2, 88.4), "start": 88.1}})
-    paths = write_layouts(tabled.comparison_of(folder), tmp_path)
-    (path,) = (path for path in paths if path.name.endswith("-columns.tex"))
-    text = path.read_text(encoding="utf-8")
-    assert "\nBERT (before training) & 88.10 (88.50)" in text
-    assert "\nDCL & " in text and "\nBERT+DA (not trained) & " in text

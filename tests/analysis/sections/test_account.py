@@ -48,16 +48,6 @@ def test_failures_keep_their_reasons_and_a_study_without_says_so(search_dir, gri
     assert account.failures(dataclasses.replace(noted, events=events.assign(kind="rebuilt"))) == ""
 
 
-def test_what_a_named_row_sets_stands_beside_its_failure(grid_dir, contents):
-    """In the words of the study's file; an axis' own value is that of every named row."""
-    study = contents(grid_dir).study
-    rows = {"absurd": {"optimizer": {"lr": 1e30}, "preset": "simcse"}}
-    named = study.model_copy(update={"resolved": {"grid": {"rows": rows}}})
-    cell = {"label": "absurd", "proposal": {"lambda1": 1 / 128}}
-    assert account.settings_of(named, cell) == "optimizer.lr = 1e+30, preset = simcse"
-    assert account.settings_of(named, {**cell, "label": ""}) == "lambda1 = 0.00781"
-
-
 def test_cells_of_unlike_machines_are_said_and_a_line_to_cite_comes_last(grid_dir, contents, search_dir):
     found = contents(grid_dir)
     assert "different kinds of machine" not in account.provenance(found)
@@ -68,16 +58,3 @@ def test_cells_of_unlike_machines_are_said_and_a_line_to_cite_comes_last(grid_di
     assert " on EPYC, AVX512 kernels." in said
     cited = open_study(search_dir).citation
     assert escape(f"To cite: {cited}") in account.provenance(contents(search_dir))
-
-
-def test_without_a_run_on_record_cells_say_the_version_to_cite_and_attempts_are_not_counted(
-    grid_dir, contents
-):
-    found = contents(grid_dir)
-    ran = [{"packages": {"rse-study": "0.9.1"}}] * len(found.cells)
-    cells = found.cells.assign(provenance=ran)
-    rebuilt = dataclasses.replace(found, provenance=[], cells=cells, attempts=found.attempts[:0])
-    said = account.provenance(rebuilt)
-    assert "To cite: rse_study 0.9.1; " in said
-    assert f"rse-study report {found.study.name} --kit DIR" in said
-    assert "attempts" not in account.show_cells(rebuilt, rebuilt.current)

@@ -1,16 +1,5 @@
-import dataclasses
-
-from analysis.sections.how_it_ran import budget, how_it_ran
+from analysis.sections.how_it_ran import budget
 from tests.analysis import searched
-from tests.analysis.outline import Outline
-
-
-def test_it_says_what_the_ledger_does_not_hold_and_nothing_before_the_first_attempt(grid_dir, contents):
-    found = Outline(how_it_ran(contents(grid_dir)))
-    assert found.figures == ["timeline"]
-    assert "does not record where an attempt ran" in found.text
-    found = contents(grid_dir)
-    assert how_it_ran(dataclasses.replace(found, attempts=found.attempts[:0])) == ""
 
 
 def test_a_budget_that_ended_the_search_is_said_and_without_one_nothing(tmp_path, contents, search_dir):

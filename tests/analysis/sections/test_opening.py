@@ -1,25 +1,12 @@
 import dataclasses
 
-import pandas as pd
 import pytest
 
 from analysis.sections import opening as section
-from analysis.sections.compared import compared
 from rse_study.results.files.ledger import Ledger
 from tests.analysis import fronted, searched, tabled
 from tests.analysis.outline import Outline
 from tests.analysis.searched import with_search
-
-
-def test_missing_is_what_neither_ended_nor_runs_and_a_state_names_what_there_is():
-    cells = pd.DataFrame({"status": ["complete", "stopped_early", "failed", "running", "planned"]})
-    expected = {"complete": 1, "stopped_early": 1, "failed": 1, "running": 1}
-    assert section.counts(cells, 10) == expected | {"missing": 6}
-    assert section.counts(cells, 0) == expected | {
-        "missing": 1
-    }  # an older ledger does not say how many were planned
-    numbers = {"complete": 2, "stopped_early": 0, "failed": 1, "running": 0, "missing": 3}
-    assert section.state("Grid", numbers) == "Grid: 2 of 6 cells complete, 1 failed, 3 to run."
 
 
 def test_a_search_without_confirmation_has_no_results(search_dir, contents):
@@ -59,33 +46,11 @@ def test_the_first_screen_of_a_grid(grid_dir, contents):
         assert words in text, words
 
 
-def test_of_many_reasons_two_are_told_and_those_that_differ_in_numbers_are_one(grid_dir, contents):
-    found = contents(grid_dir)
-    causes = ("no memory", "no disk", "gone", "no file")
-    reasons = [causes[number % 4] for number in range(len(found.cells))]
-    every = dataclasses.replace(found, cells=found.cells.assign(status="failed", reason=reasons))
-    assert "21 cells: no memory, no disk and 2 other reasons" in section.failed_text(every)
-    reason = [f"step {number}: nan" for number in range(len(reasons))]
-    alike = found.cells.assign(status="failed", reason=reason)
-    assert "21 cells: step N: nan (21 times)" in section.failed_text(dataclasses.replace(found, cells=alike))
-    assert section.failed_text(dataclasses.replace(found, cells=found.cells[:3])) == "nothing"
-
-
 def test_a_study_that_has_not_begun_has_no_best_and_no_cost(tmp_path, contents):
     found = contents(searched.make(tmp_path))
     assert section.best_trial(found) == ""
     assert section.cost_text(found) == ""
     assert "No answer yet: no trial has ended." in section.opening(found)
-
-
-@pytest.mark.parametrize(("gain", "kind"), [(5.0, "answer shown"), (0.1, "answer")])
-def test_a_difference_alone_is_green(tmp_path, contents, gain, kind):
-    base = (50.0, 51.0, 52.0, 53.0)
-    row = tuple(value + gain + shift for value, shift in zip(base, (0.1, -0.2, 0.3, -0.2), strict=True))
-    folder = tabled.make(tmp_path, {"base": base, "other": row}, baseline="base")
-    html = section.opening(contents(folder), tabled.comparison_of(folder))
-    kinds = [attrs.get("class") for tag, attrs in Outline(html).tags if tag == "p"]
-    assert kind in kinds
 
 
 def answer_of(folder, contents):
@@ -114,14 +79,6 @@ def test_a_search_of_several_objectives_says_the_verdict_on_each(
         assert f"is {verdict} on {label} (" in text
     assert green == is_green
     assert ("is better on" in text) == ("better" in verdicts)
-
-
-def test_beyond_its_objectives_the_seeds_are_counted(tmp_path, contents):
-    text, green = answer_of(fronted.make_two(tmp_path, 3.0, 2.0, test=-1.0), contents)
-    folded = "On other measures \N{MINUS SIGN}1.00 on builtin/test (behind with 5 of 5 seeds)."
-    assert folded in " ".join(text.split())
-    assert "is better on" not in text
-    assert not green
 
 
 def test_the_first_screen_names_every_objective(tmp_path, contents):
@@ -158,27 +115,6 @@ def test_the_first_screen_names_the_strongest_baseline_where_no_row_beats_it_and
 
 def grid_without_baselines(folder):
     return tabled.make(folder / "bare", {"base": (50.0, 51.0, 52.0)}, baseline="base")
-
-
-def test_the_first_screen_of_a_search_names_them_too(tmp_path, contents):
-    folder = fronted.make_two(tmp_path, 3.0, 2.0)
-    with Ledger.open(folder) as ledger:
-        ledger.record_evaluations([searched.measure("whitening", "builtin/test", 73.4)])
-    text, _ = answer_of(folder, contents)
-    assert (
-        'No confirmed trial beats "whitened mean, no training" on builtin/test: 51.00 against 73.40.' in text
-    )
-
-
-def test_the_highest_mean_is_said_with_those_that_it_is_not_told_apart_from(tmp_path, contents):
-    rows = {
-        "base": (50.0, 51.0, 52.0, 53.0),
-        "up": (58.0, 59.3, 59.9, 61.1),
-        "near": (57.6, 59.6, 59.9, 61.0),
-    }
-    folder = tabled.make(tmp_path, rows, baseline="base")
-    text = section.best_row(contents(folder), tabled.comparison_of(folder))
-    assert "up, 59.57 over 4 seeds, better than base, and cannot be told apart from near; " in text
 
 
 def test_page_and_answer_follow_the_confidence_sequence_where_seeds_were_added_after_a_look(
@@ -218,21 +154,6 @@ def test_rows_with_different_seeds_are_ranked_over_those_that_all_share(tmp_path
     assert "; means over different seeds; " in text
     even = {"base": (50.0, 51.0, failed), "other": (60.0, 61.0, failed)}
     assert "seeds that" not in told("even", even) and "different seeds" not in told("even too", even)
-
-
-def test_the_criterion_is_named_once_and_what_the_seeds_resolve_stands_for_the_old_note(tmp_path, contents):
-    rows = {
-        "base": (50.0, 51.0, 52.0, 53.0),
-        "up": (58.0, 59.3, 59.9, 61.1),
-        "near": (50.6, 51.6, 51.9, 53.0),
-    }
-    folder = tabled.make(tmp_path, rows, baseline="base")
-    found, comparison = contents(folder), tabled.comparison_of(folder)
-    text = Outline(section.opening(found, comparison)).text
-    assert text.count("95%") == 1
-    assert "4 seeds and 2 comparisons with base: a true difference of" in text
-    assert "spread over seeds" not in text
-    assert "95% interval" not in Outline(compared(found, comparison)).text
 
 
 def test_the_first_screen_says_which_axis_mattered_or_that_nobody_can_say(

@@ -42,14 +42,6 @@ def test_ours_and_the_papers_stand_side_by_side_in_its_layout_with_every_cell_fo
     assert html in render(contents(folder), comparison)
 
 
-def test_what_the_paper_does_not_print_stands_alone(made):
-    scores = {"attack-mr/pwws/queries": RATES["attack-mr/pwws/success_rate"]}
-    html = paper_table(read(made(scores, "rse-figure2")))
-    assert "no numbers for it" in html
-    assert "Directions" not in html
-    assert "(28.05)" not in html
-
-
 @pytest.mark.parametrize("table", ["rse-table1", "rse-table6"])
 def test_a_study_that_measures_no_column_has_no_such_section(made, table):
     assert paper_table(read(made({}, table))) == ""

@@ -125,26 +125,6 @@ def test_a_folder_is_one_runs_that_takes_no_further_step_once_finished(start, tm
         fine_tune(spec, 1, start, singles(), tmp_path)
 
 
-def test_seeds_differ_and_nothing_else_does(start, whole, tmp_path):
-    before = torch.random.get_rng_state()
-    torch.manual_seed(77)
-    assert _same(fine_tune(LEARNS, 0, start, singles(), tmp_path / "same"), whole)
-    other = fine_tune(LEARNS, 1, start, singles(), tmp_path / "other")
-    assert not _same(other, whole)
-    torch.random.set_rng_state(before)
-
-
-def test_the_best_epoch_is_kept_and_patience_ends_the_run(start, tmp_path):
-    spec = FineTuning(lr=5e-3, epochs=30, batch_size=8, max_length=16, dev_share=0.2, patience=2)
-    tuned = fine_tune(spec, 0, start, singles(), tmp_path)
-    devs = [point["dev"] for point in tuned.history]
-    best = devs.index(max(devs))
-    assert len(devs) == best + 1 + 2
-    assert tuned.dev == max(devs)
-    held = split_off(singles(), None, spec.dev_share)[1]
-    assert held.score(tuned.classifier) == tuned.dev
-
-
 def test_kept_weights_are_of_the_epoch_before_it_got_worse(start, tmp_path):
     """Dev labels are the opposite of the training's: the first epochs are the best, and learning is going wrong."""
     spec = FineTuning(lr=5e-3, epochs=3, batch_size=8, max_length=16)
@@ -155,11 +135,6 @@ def test_kept_weights_are_of_the_epoch_before_it_got_worse(start, tmp_path):
     assert devs[0] >= devs[-1]
     right = (tuned.classifier.predict(wrong.texts).argmax(1) == wrong.labels).mean()
     assert right == tuned.dev == max(devs)
-
-
-def test_the_default_length_is_what_the_encoder_reads(start, tmp_path):
-    spec = LEARNS.model_copy(update={"max_length": 128, "epochs": 1})
-    assert fine_tune(spec, 0, start, singles(), tmp_path).classifier.max_length == 32
 
 
 def test_what_does_not_fit_and_a_lost_loss_are_refused(start, tmp_path):
