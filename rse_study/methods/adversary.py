@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
 from rse_study.methods.method import Mean, Networks, RunContext
 from rse_study.methods.metrics import inner_losses, movement, weakened
@@ -38,15 +37,14 @@ class Adversary:
     token_level: TokenLevel
     masks: WeakeningMasks
     temperature: float
-    dropout: str  # eval, fixed or fresh
+    dropout: str
+    """eval (none), fixed (one set of masks for all steps) or fresh (new ones at each)"""
     delta_sees_eta: bool
 
-    def find(
-        self, networks: Networks, table: Tensor | None, anchor: Anchor, batch: Batch, run: RunContext
-    ) -> InnerAscent:
+    def find(self, networks: Networks, table: Tensor | None, anchor: Anchor, run: RunContext) -> InnerAscent:
         players, states = self._team(table, anchor, run)
         with frozen(networks, training=self.dropout != "eval"):
-            objective = InnerObjective.at(networks, anchor, batch, run, self.temperature, self.dropout)
+            objective = InnerObjective.at(self, networks, anchor, run)
             passes = passes_for(self.blend, delta_sees_eta=self.delta_sees_eta)
             ascent = ascend(objective, players, states, passes, looks_at_end=run.is_reported)
         blended, company = ascent.states[0], ascent.states[1:]
@@ -97,11 +95,10 @@ class Adversary:
 class InnerObjective:
     """Sum over rows of L_con(f(X + change), {z_pos}); row i sees its change only."""
 
+    adversary: Adversary
     networks: Networks
     anchor: Anchor
     run: RunContext
-    temperature: float
-    dropout: str
     z_pos: Float[Tensor, "b d"]
     moments: Any
     others: Float[Tensor, "g d"]
@@ -110,30 +107,21 @@ class InnerObjective:
 
     @classmethod
     def at(
-        cls,
-        networks: Networks,
-        anchor: Anchor,
-        batch: Batch,
-        run: RunContext,
-        temperature: float,
-        dropout: str,
+        cls, adversary: Adversary, networks: Networks, anchor: Anchor, run: RunContext
     ) -> "InnerObjective":
-        """Encode z_pos = f(X) once, without gradient; its head moments serve every pass.
-
-        `dropout` is eval (none), fixed (one set of masks for all steps) or fresh (new ones at each).
-        """
+        """Encode z_pos = f(X) once, without gradient; its head moments serve every pass."""
         seen = run.dropout(anchor.step, "inner/pos", anchor.ids.device)
         with torch.no_grad(), seen, run.autocast():
             z_pos, moments = networks.project(anchor.embeddings, anchor.batch)
         others = run.collectives.gather(z_pos)
-        return cls(networks, anchor, run, temperature, dropout, z_pos, moments, others, run.own(batch))
+        return cls(adversary, networks, anchor, run, z_pos, moments, others, run.own(anchor.batch))
 
     def __call__(self, change: Change) -> Float[Tensor, ""]:
         self.num_passes += 1
-        name = f"inner/{self.num_passes}" if self.dropout == "fresh" else "inner"
+        name = f"inner/{self.num_passes}" if self.adversary.dropout == "fresh" else "inner"
         assert change.addition is not None
         anchor = self.anchor
         points = anchor.embeddings + change.addition
         with self.run.dropout(anchor.step, name, points.device), self.run.autocast():
             z, _ = self.networks.project(points, anchor.batch, self.moments, change.weights())
-        return info_nce(z, self.z_pos[None], self.others, self.own, self.temperature).sum()
+        return info_nce(z, self.z_pos[None], self.others, self.own, self.adversary.temperature).sum()
