@@ -72,8 +72,8 @@ class Adversary:
         perturbable, pgd, fgsm = anchor.perturbable, blended.pgd, blended.fgsm
         metrics = {
             "delta/norm": Mean.over(self.blend.mix(blended).flatten(1).norm(dim=1)),
-            "delta/moved": Mean.among(*pgd.moved()),
-            "delta/moved_fgsm": Mean.among(*fgsm.moved()),
+            **movement(pgd, "delta/moved"),
+            **movement(fgsm, "delta/moved_fgsm"),
             "delta/on_bound_pgd": Mean.among(*pgd.ball.on_bound(pgd.delta, perturbable)),
             "delta/on_bound_fgsm": Mean.among(*fgsm.ball.on_bound(fgsm.delta, perturbable)),
             **inner_losses(ascent, len(anchor.ids), math.log(anchor.batch.num_rows)),
@@ -81,10 +81,6 @@ class Adversary:
         if eta is not None:
             metrics["eta/starved"] = Mean.among(starved(eta, self.token_level.ball.norm), perturbable)
             metrics["eta/on_bound"] = Mean.among(*eta.ball.on_bound(eta.eta, perturbable))
-        if ascent.at_end is None:
-            return metrics
-        metrics |= movement(pgd, "delta/moved") | movement(fgsm, "delta/moved_fgsm")
-        if eta is not None:
             metrics["eta/growth"] = Mean.among(self.token_level.growth(eta), perturbable)
         return metrics | (
             weakened(self.masks.apply(ascent.states[-1]), anchor.mask) if self.masks.phi > 0 else {}
