@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.architecture.findings import require_none
-from tests.architecture.test_docstrings import entry_problems, first_line_problems, members
+from tests.architecture.test_docstrings import (
+    entry_problems,
+    first_line_problems,
+    members,
+    opening_problems,
+)
 from tests.docs.scratch import (
     ROOT,
     Block,
@@ -79,7 +84,11 @@ def docstring_problems(tree):
     yield from first_line_problems(ast.get_docstring(tree))
     for _, name, node in members(tree):
         docstring = ast.get_docstring(node)
-        problems = [*first_line_problems(docstring), *entry_problems(docstring)]
+        problems = [
+            *first_line_problems(docstring),
+            *entry_problems(docstring),
+            *opening_problems(docstring),
+        ]
         yield from (f"{name}: {problem}" for problem in problems)
 
 
