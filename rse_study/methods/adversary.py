@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
 from rse_study.methods.method import Mean, Networks, RunContext
 from rse_study.methods.metrics import inner_losses, movement, weakened
@@ -38,15 +37,14 @@ class Adversary:
     token_level: TokenLevel
     masks: WeakeningMasks
     temperature: float
-    dropout: str  # eval, fixed or fresh
+    dropout: str
+    """eval (none), fixed (one set of masks for all steps) or fresh (new ones at each)"""
     delta_sees_eta: bool
 
-    def find(
-        self, networks: Networks, table: Tensor | None, anchor: Anchor, batch: Batch, run: RunContext
-    ) -> InnerAscent:
+    def find(self, networks: Networks, table: Tensor | None, anchor: Anchor, run: RunContext) -> InnerAscent:
         players, states = self._team(table, anchor, run)
         with frozen(networks, training=self.dropout != "eval"):
-            objective = InnerObjective.at(networks, anchor, batch, run, self.temperature, self.dropout)
+            objective = InnerObjective.at(self, networks, anchor, run)
             passes = passes_for(self.blend, delta_sees_eta=self.delta_sees_eta)
             ascent = ascend(objective, players, states, passes, looks_at_end=run.is_reported)
         blended, company = ascent.states[0], ascent.states[1:]
@@ -74,8 +72,8 @@ class Adversary:
         perturbable, pgd, fgsm = anchor.perturbable, blended.pgd, blended.fgsm
         metrics = {
             "delta/norm": Mean.over(self.blend.mix(blended).flatten(1).norm(dim=1)),
-            "delta/moved": Mean.among(*pgd.moved()),
-            "delta/moved_fgsm": Mean.among(*fgsm.moved()),
+            **movement(pgd, "delta/moved"),
+            **movement(fgsm, "delta/moved_fgsm"),
             "delta/on_bound_pgd": Mean.among(*pgd.ball.on_bound(pgd.delta, perturbable)),
             "delta/on_bound_fgsm": Mean.among(*fgsm.ball.on_bound(fgsm.delta, perturbable)),
             **inner_losses(ascent, len(anchor.ids), math.log(anchor.batch.num_rows)),
@@ -83,10 +81,6 @@ class Adversary:
         if eta is not None:
             metrics["eta/starved"] = Mean.among(starved(eta, self.token_level.ball.norm), perturbable)
             metrics["eta/on_bound"] = Mean.among(*eta.ball.on_bound(eta.eta, perturbable))
-        if ascent.at_end is None:
-            return metrics
-        metrics |= movement(pgd, "delta/moved") | movement(fgsm, "delta/moved_fgsm")
-        if eta is not None:
             metrics["eta/growth"] = Mean.among(self.token_level.growth(eta), perturbable)
         return metrics | (
             weakened(self.masks.apply(ascent.states[-1]), anchor.mask) if self.masks.phi > 0 else {}
@@ -97,11 +91,10 @@ class Adversary:
 class InnerObjective:
     """Sum over rows of L_con(f(X + change), {z_pos}); row i sees its change only."""
 
+    adversary: Adversary
     networks: Networks
     anchor: Anchor
     run: RunContext
-    temperature: float
-    dropout: str
     z_pos: Float[Tensor, "b d"]
     moments: Any
     others: Float[Tensor, "g d"]
@@ -110,30 +103,21 @@ class InnerObjective:
 
     @classmethod
     def at(
-        cls,
-        networks: Networks,
-        anchor: Anchor,
-        batch: Batch,
-        run: RunContext,
-        temperature: float,
-        dropout: str,
+        cls, adversary: Adversary, networks: Networks, anchor: Anchor, run: RunContext
     ) -> "InnerObjective":
-        """Encode z_pos = f(X) once, without gradient; its head moments serve every pass.
-
-        `dropout` is eval (none), fixed (one set of masks for all steps) or fresh (new ones at each).
-        """
+        """Encode z_pos = f(X) once, without gradient; its head moments serve every pass."""
         seen = run.dropout(anchor.step, "inner/pos", anchor.ids.device)
         with torch.no_grad(), seen, run.autocast():
             z_pos, moments = networks.project(anchor.embeddings, anchor.batch)
         others = run.collectives.gather(z_pos)
-        return cls(networks, anchor, run, temperature, dropout, z_pos, moments, others, run.own(batch))
+        return cls(adversary, networks, anchor, run, z_pos, moments, others, run.own(anchor.batch))
 
     def __call__(self, change: Change) -> Float[Tensor, ""]:
         self.num_passes += 1
-        name = f"inner/{self.num_passes}" if self.dropout == "fresh" else "inner"
+        name = f"inner/{self.num_passes}" if self.adversary.dropout == "fresh" else "inner"
         assert change.addition is not None
         anchor = self.anchor
         points = anchor.embeddings + change.addition
         with self.run.dropout(anchor.step, name, points.device), self.run.autocast():
             z, _ = self.networks.project(points, anchor.batch, self.moments, change.weights())
-        return info_nce(z, self.z_pos[None], self.others, self.own, self.temperature).sum()
+        return info_nce(z, self.z_pos[None], self.others, self.own, self.adversary.temperature).sum()

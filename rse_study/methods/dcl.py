@@ -1,7 +1,6 @@
 """DCL: a sentence and its synonym twin predict each other, without negatives."""
 
 import math
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from pydantic import NonNegativeFloat, PositiveInt
@@ -25,13 +24,8 @@ UNCHOSEN = -100
 """target of a token that the masked LM does not predict"""
 
 
-@dataclass(frozen=True)
-class _Projected:
-    """One side's outputs for x and x_aug, and its projections before any predictor."""
-
-    x: Tensor
-    x_aug: Tensor
-    projected: tuple[Tensor, Tensor]
+Pair = tuple[Tensor, Tensor]
+"""Outputs for x and for x_aug."""
 
 
 class DCL(Method):
@@ -101,12 +95,12 @@ class DCL(Method):
         assert isinstance(networks, DCLNetworks)
         assert run.synonyms is not None
         twin = with_synonyms(batch, run.synonyms, run.streams, step, self.share)
-        online = self._online(networks, batch, twin, run, step)
-        target = self._target(networks, batch, twin, run, step)
-        losses = align(online.x, target.x_aug) + align(online.x_aug, target.x)
+        predicted, projected = self._online(networks, batch, twin, run, step)
+        x, x_aug = self._target(networks, batch, twin, run, step)
+        losses = align(predicted[0], x_aug) + align(predicted[1], x)
         loss = losses.sum() / batch.num_rows
         terms = {"align": (1 / batch.num_rows, losses)}
-        metrics = {"loss/align": Mean.over(losses), **_cosines(*online.projected, batch, run)}
+        metrics = {"loss/align": Mean.over(losses), **_cosines(*projected, batch, run)}
         if networks.masked_lm is not None:
             found, count = self._masked_lm(networks, batch, run, step)
             loss = loss + self.masked_lm * found
@@ -126,8 +120,11 @@ class DCL(Method):
 
     def _online(
         self, networks: DCLNetworks, batch: Batch, twin: Int[Tensor, "b l"], run: RunContext, step: int
-    ) -> _Projected:
-        """Encode both views in one pass, each with its own norms; x moves the statistics."""
+    ) -> tuple[Pair, Pair]:
+        """Return predictions and projections of both views, encoded in one pass.
+
+        Each has its own norms; x moves the statistics.
+        """
         ids, twice = torch.cat([batch.ids, twin]), batch.repeated(2)
         with run.dropout(step, "outer", ids.device), run.autocast():
             words = networks.encoder.word_embeddings(ids)
@@ -135,11 +132,11 @@ class DCL(Method):
             x, x_aug = pooled.chunk(2)
             first, second = networks.head(x, records=True), networks.head(x_aug)
             x, x_aug = networks.predictor(first, records=True), networks.predictor(second)
-        return _Projected(_full(x), _full(x_aug), (_full(first), _full(second)))
+        return (_full(x), _full(x_aug)), (_full(first), _full(second))
 
     def _target(
         self, networks: DCLNetworks, batch: Batch, twin: Int[Tensor, "b l"], run: RunContext, step: int
-    ) -> _Projected:
+    ) -> Pair:
         ids, twice = torch.cat([batch.ids, twin]), batch.repeated(2)
         target = networks.target
         # Train mode, with its own dropout masks: the paper does not say. Decision 0015.
@@ -147,7 +144,7 @@ class DCL(Method):
             words = target.encoder.word_embeddings(ids)
             pooled = target.encoder(words, twice.mask, ids, places=twice.real_places)
             x, x_aug = (_full(target.projection(view)) for view in pooled.chunk(2))
-        return _Projected(x, x_aug, (x, x_aug))
+        return x, x_aug
 
     def _masked_lm(
         self, networks: DCLNetworks, batch: Batch, run: RunContext, step: int

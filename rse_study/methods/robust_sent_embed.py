@@ -8,7 +8,7 @@ from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
 from rse_study.losses.terms import TERMS
-from rse_study.methods.adversary import Adversary, InnerAscent
+from rse_study.methods.adversary import Adversary
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Method, MethodSource, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import Terms, reported
@@ -164,7 +164,11 @@ class RobustSentEmbed(Method):
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
     ) -> StepOutcome:
         embeddings = networks.encoder.word_embeddings(batch.ids)
-        inner = self._perturb(networks, state, batch, run, step, embeddings.detach())
+        inner = None
+        if self.has_adversary:
+            moving = batch if self.perturbed_tokens == "content" else batch.all_perturbable()
+            anchor = Anchor(embeddings.detach(), moving, step)
+            inner = self._adversary.find(networks, state.get("V"), anchor, run)
         views = encode_views(
             networks,
             embeddings,
@@ -190,20 +194,9 @@ class RobustSentEmbed(Method):
         metrics |= {} if inner is None else inner.metrics
         return reported(loss, metrics, terms, networks, run)
 
-    def _perturb(
-        self,
-        networks: Networks,
-        state: dict[str, Tensor],
-        batch: Batch,
-        run: RunContext,
-        step: int,
-        embeddings: Float[Tensor, "b l d"],
-    ) -> InnerAscent | None:
-        if not self.has_adversary:
-            return None
-        moving = batch if self.perturbed_tokens == "content" else batch.all_perturbable()
-        anchor = Anchor(embeddings, moving, step)
-        adversary = Adversary(
+    @property
+    def _adversary(self) -> Adversary:
+        return Adversary(
             self.blend,
             self.token_level,
             self.masks,
@@ -211,7 +204,6 @@ class RobustSentEmbed(Method):
             self.inner_dropout,
             delta_sees_eta=self._delta_sees_eta,
         )
-        return adversary.find(networks, state.get("V"), anchor, batch, run)
 
     def _contrastive(self, views: Views, batch: Batch, run: RunContext) -> tuple[Tensor, Terms]:
         """Return this worker's share of the first two terms of eq 10, and weight and losses of each."""

@@ -11,7 +11,6 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from transformers import AutoModelForSequenceClassification
 
-from rse_study.data.hub_models import hub_arguments
 from rse_study.errors import InputError
 from rse_study.models.classifier import Classifier
 from rse_study.models.embedder import max_length
@@ -23,6 +22,7 @@ from rse_study.models.loading import (
     load_encoder,
     load_tokenizer,
     opening,
+    pretrained,
 )
 from rse_study.models.span_reader import SPAN, SpanClassifier, SpanReader
 from rse_study.models.text_classifier import TextClassifier
@@ -107,10 +107,7 @@ def _ours(record: Path) -> TextClassifier:
 def _theirs(name: str, revision: str) -> TextClassifier:
     config, tokenizer = load_config(name, revision), load_tokenizer(name, revision)
     with opening(name, *WEIGHTS):
-        model, report = AutoModelForSequenceClassification.from_pretrained(
-            name, config=config, dtype=torch.float32, output_loading_info=True, trust_remote_code=False,
-            **hub_arguments(name, revision),
-        )  # fmt: skip
+        model, report = pretrained(AutoModelForSequenceClassification, name, config, revision)
     if report["missing_keys"]:
         what = (
             f"{len(report['missing_keys'])} weights are missing, the first is {min(report['missing_keys'])!r}"

@@ -3,12 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-import torch
 from transformers import AutoModelForMaskedLM
 
-from rse_study.data.hub_models import hub_arguments
 from rse_study.errors import InputError
-from rse_study.models.loading import load_config, load_tokenizer, quiet_loading
+from rse_study.models.loading import load_config, load_tokenizer, pretrained, quiet_loading
 from rse_study.models.model_files import reading
 from rse_study.models.rtd import Generator
 from rse_study.models.suitability import check_family
@@ -28,10 +26,7 @@ def load_generator(path_or_name: str | Path, revision: str = "main") -> Generato
             "its tokenizer has no [MASK]", where=name, rule="the generator fills masked tokens", remedy=REMEDY
         )
     with reading(name, REMEDY, "no masked language model"), quiet_loading():
-        model, report = AutoModelForMaskedLM.from_pretrained(
-            name, config=config, dtype=torch.float32, output_loading_info=True, trust_remote_code=False,
-            **hub_arguments(name, revision),
-        )  # fmt: skip
+        model, report = pretrained(AutoModelForMaskedLM, name, config, revision)
     if report["missing_keys"]:
         raise InputError(
             f"it has no masked-LM head: {sorted(report['missing_keys'])[0]!r} is missing",

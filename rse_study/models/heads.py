@@ -1,7 +1,5 @@
 """Training-only heads, called with given moments, or None for a view's own."""
 
-from typing import Protocol
-
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -12,20 +10,6 @@ from rse_study.models.initialisation import seeded_linear
 from rse_study.registry import Registry
 
 HeadMoments = tuple[Moments, ...]
-
-
-class Head(Protocol):
-    """A training-only map of pooled vectors, [b d] to [b d]."""
-
-    def __call__(
-        self, x: Float[Tensor, "b d"], moments: HeadMoments | None = None
-    ) -> tuple[Float[Tensor, "b d"], HeadMoments]:
-        """Return the output and the moments it used (empty where nothing is normalised)."""
-        ...
-
-    def update(self, moments: HeadMoments) -> None:
-        """Move the running moments, if there are any: once a step, by z's moments."""
-        ...
 
 
 class _WithoutMoments(nn.Module):

@@ -154,15 +154,7 @@ def _described(name: str, pooling: str, revision: str) -> tuple[Any, Any, Poolin
 def _pretrained(name: str, config: Any, revision: str, kind: PoolingKind) -> tuple[nn.Module, set[str]]:
     """Load a backbone; return it with the names of weights that it does not use."""
     with opening(name, *WEIGHTS):
-        backbone, report = AutoModel.from_pretrained(
-            name,
-            config=config,
-            **hub_arguments(name, revision),
-            dtype=torch.float32,
-            output_loading_info=True,
-            trust_remote_code=False,
-            **_pooler(config, kind),
-        )
+        backbone, report = pretrained(AutoModel, name, config, revision, **_pooler(config, kind))
     needs_pooler = kind == "pooler"
     missing = [key for key in sorted(report["missing_keys"]) if needs_pooler or not key.startswith("pooler.")]
     if missing:
@@ -173,6 +165,17 @@ def _pretrained(name: str, config: Any, revision: str, kind: PoolingKind) -> tup
             remedy="Is this the right folder?",
         )
     return backbone, set(report["unexpected_keys"])
+
+
+def pretrained(
+    kind: Any, name: str, config: Any, revision: str, **settings: Any
+) -> tuple[nn.Module, dict[str, Any]]:
+    """Load weights in float32 by one of transformers' classes; return its report, too."""
+    model, report = kind.from_pretrained(
+        name, config=config, dtype=torch.float32, output_loading_info=True, trust_remote_code=False,
+        **hub_arguments(name, revision), **settings,
+    )  # fmt: skip
+    return model, report
 
 
 def _assemble(name: str, backbone: nn.Module, tokenizer: Any, kind: PoolingKind) -> SentenceEncoder:

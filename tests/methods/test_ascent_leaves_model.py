@@ -33,7 +33,7 @@ def prepared(switches):
     same = {name: getattr(method, name) for name in ("blend", "token_level", "masks", "temperature")}
     finder = Adversary(**same, dropout=method.inner_dropout, delta_sees_eta=sees_eta)
     table = method.state(networks, run.streams).get("V")
-    return networks, lambda: finder.find(networks, table, where, batch, run)
+    return networks, lambda: finder.find(networks, table, where, run)
 
 
 def snapshot(networks):

@@ -28,17 +28,6 @@ def test_word_embeddings_reach_the_same_vectors_as_token_ids(folders, padded, fa
     torch.testing.assert_close(pooled, expected[:, 0], atol=1e-12, rtol=0)
 
 
-@pytest.mark.parametrize("pooling", ["cls", "mean", "first_last"])
-@pytest.mark.parametrize("family", FAMILIES)
-def test_padding_changes_nothing(folders, padded, family, pooling):
-    encoder, tokenizer = loaded(folders[family], pooling)
-    outputs = []
-    for extra in (0, 7):
-        ids, mask = padded(tokenizer, extra)
-        outputs.append(encoder(encoder.word_embeddings(ids), mask, ids))
-    torch.testing.assert_close(*outputs, atol=1e-12, rtol=0)
-
-
 def test_positions_count_real_tokens(folders):
     numbers = Padded(torch.tensor([[True, True, True, False], [True, False, False, False]])).numbers
     bert, roberta = loaded(folders["bert"])[0], loaded(folders["roberta"])[0]

@@ -1,5 +1,3 @@
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -52,16 +50,6 @@ def test_a_float64_encoder_is_saved_in_float32_and_left_alone_and_so_is_a_folder
     (tmp_path / "note.txt").write_text("mine")
     with pytest.raises(InputError, match="something here already"):
         export(tmp_path, encoder, tokenizer)
-
-
-def test_length_limit_and_pooling_of_a_sentence_transformers_folder_are_read(folders, tmp_path):
-    encoder, tokenizer = load_encoder(folders["bert"], "mean")
-    export(tmp_path / "model", encoder, tokenizer)
-    assert not (tmp_path / "model" / "sentence_pooling.json").exists()
-    (tmp_path / "model" / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 12}))
-    encoder, tokenizer = load_encoder(tmp_path / "model")
-    assert encoder.pooling == "mean"
-    assert Embedder(encoder, tokenizer).max_length == 12
 
 
 def test_an_export_is_padded_on_the_side_that_was_scored_and_may_be_read_by_all(folders, tmp_path):

@@ -109,17 +109,6 @@ def test_a_family_with_relative_positions_keeps_its_padding(folders):
     assert not loaded(folders["mpnet"], "cls").skips_padding
 
 
-def test_padding_is_dropped_by_no_more_than_rounding_in_float32_and_bf16(folders):
-    encoder = loaded(folders["bert"], "mean").float()
-    ids, mask = scattered(encoder)
-    point = encoder.word_embeddings(ids)
-    padded, packed = both(encoder, lambda: encoder(point, mask))
-    torch.testing.assert_close(packed, padded, atol=1e-5, rtol=0)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        padded, packed = both(encoder, lambda: encoder(point, mask).float())
-    torch.testing.assert_close(packed, padded, atol=5e-2, rtol=0)
-
-
 def operations(compute):
     with FlopCounterMode(display=False) as counter:
         compute()

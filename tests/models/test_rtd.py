@@ -65,21 +65,6 @@ def test_discriminator_is_a_copy_without_a_word_table(folders):
     assert all(p.requires_grad for p in discriminator.parameters())
 
 
-@pytest.mark.parametrize("family", ["bert", "roberta"])
-def test_fill_is_argmax_at_masked_positions_and_leaves_the_rest(folders, padded, family):
-    generator = load_generator(folders[family])
-    generator.model.double()
-    ids, mask = padded(generator.tokenizer)
-    masked = torch.zeros_like(mask)
-    masked[:, 1] = mask[:, 1] & (ids[:, 1] != generator.tokenizer.sep_token_id)
-    masked[3, 4] = True
-    hidden = ids.masked_fill(masked, generator.tokenizer.mask_token_id)
-    logits = generator.model(input_ids=hidden, attention_mask=mask.long()).logits
-    expected = torch.where(masked, logits.argmax(-1), ids)
-    assert torch.equal(generator.fill(ids, masked, mask), expected)
-    assert not generator.model.base_model._forward_hooks
-
-
 def test_generator_never_trains(folders):
     generator = load_generator(folders["bert"])
     generator.train()

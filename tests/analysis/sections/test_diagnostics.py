@@ -24,5 +24,5 @@ def test_the_table_says_what_was_measured_where_the_limit_is_and_why():
     table = checks_table(row)
     assert table["verdict"].tolist() == ["inert", "", "inert"]
     assert table["alive"].tolist() == ["from 10%", "", "up to 95%"]
-    assert table["measure"][0] == "which moves by 0.17% of the norm of its random start"
+    assert table["measure"][0] == "it moves by 0.17% of the norm of its random start"
     assert all(table["reason"][[0, 2]])
