@@ -188,8 +188,8 @@ def _replayed(trial: Trial, data_dir: Path) -> Iterator[Missing]:
     if replayed.recipe == "none":
         return
     # These import model and evaluation code, which takes seconds.
-    from rse_study.assets.adversarial_texts import read_for
     from rse_study.assets.attack_resources import fingerprints_of
+    from rse_study.assets.replayed import read_for
 
     yield from _tried(
         f"replayed.recipe = {replayed.recipe!r}", partial(fingerprints_of, replayed.recipe, data_dir)
