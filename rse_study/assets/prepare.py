@@ -17,10 +17,10 @@ from rse_study.assets.tokenised import tokenised_corpus
 from rse_study.assets.trial_checks import check_encoder, check_tokens
 from rse_study.assets.watched import watched_evaluation
 from rse_study.data.corpus import check_batch, read_corpus
-from rse_study.data.dev_pairs import read_dev
 from rse_study.data.hub_models import check_model
 from rse_study.data.location import study_folders
 from rse_study.data.pairs import StsPairs, joined
+from rse_study.data.readers import read_dev
 from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.data.wordnet import wordnet_archive

@@ -5,9 +5,14 @@ import torch
 from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerFast
 
-from rse_study.assets.tiny import TINY, TinyEncoder, tiny_encoder
-from rse_study.assets.word_pieces import train_tokenizer
-from rse_study.assets.word_vectors import cooccurrences, word_vectors
+from rse_study.assets.tiny import (
+    TINY,
+    TinyEncoder,
+    cooccurrences,
+    tiny_encoder,
+    train_tokenizer,
+    word_vectors,
+)
 from rse_study.models.loading import load_encoder
 
 from .conftest import SMALL

@@ -3,7 +3,7 @@
 import pytest
 
 from rse_study.assets.prepare import dev_pairs
-from rse_study.data.dev_pairs import read_dev
+from rse_study.data.readers import read_dev
 from rse_study.errors import InputError, MissingFile
 from rse_study.training.trial import Selection
 from tests.cases import cases

@@ -1,4 +1,4 @@
-from rse_study.data.subword_marks import marks_beginnings
+from rse_study.data.template import marks_beginnings
 from tests.cases import cases
 
 
