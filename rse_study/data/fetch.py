@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import assert_never
 
 from rse_study.activity import ProgressCallback
 from rse_study.data.catalogue import (
@@ -83,7 +82,6 @@ AS_THEY_ARE = (".zip", ".parquet")
 class Fetched:
     """One file that was written, or kept because it existed."""
 
-    name: str
     path: str
     repository: str
     rows: int
@@ -110,12 +108,12 @@ def fetch(
     for home in entry.homes:
         wanted = _wanted(home, entry, data_dir)
         here = [path for path in _targets(home, entry) if path not in wanted]
-        done.extend(Fetched(name, path, home.repository, 0, was_here=True) for path in here)
+        done.extend(Fetched(path, home.repository, 0, was_here=True) for path in here)
         try:
             for path, content in _contents(home, wanted, entry, Source(data_dir, mirror, on_progress)):
                 _store(data_dir, path, content, home.repository)
                 rows = 0 if path.endswith(AS_THEY_ARE) else content.count(b"\n")
-                done.append(Fetched(name, path, home.repository, rows, was_here=False))
+                done.append(Fetched(path, home.repository, rows, was_here=False))
         except DAMAGE as error:
             rule, remedy = first_line(error), "Get the files by hand: rse-study data list"
             raise InputError("is damaged", where=home.repository, rule=rule, remedy=remedy) from None
@@ -140,36 +138,9 @@ def downloads(names: list[str], data_dir: Path, mirror: Path | None = None) -> d
             wanted, source = _wanted(home, entry, data_dir), Source(data_dir, mirror)
             if not source.has_copy_of(home):
                 found.setdefault(name, []).extend(
-                    source.describe(home, path) for path in _sources(home, wanted)
+                    source.describe(home, path) for path in home.sources(wanted)
                 )
     return found
-
-
-def _targets(home: Home, entry: DataSet) -> list[str]:
-    match home:
-        case FileHome():
-            return list(home.members.values())
-        case TableHome():
-            return list(home.splits.values())
-        case ArchiveHome():
-            folders = tuple(f"{folder}/" for folder in home.folders.values())
-            return [file.path for file in entry.files if file.path.startswith(folders)]
-        case _:
-            assert_never(home)
-
-
-def _sources(home: Home, wanted: list[str]) -> list[str]:
-    """List the files of the repository that hold what is wanted; "" is all of it."""
-    match home:
-        case FileHome():
-            members = [member for member, path in home.members.items() if path in wanted]
-            return [""] * bool(members) if home.conversion == "documents" else members
-        case ArchiveHome():
-            return [home.archive] * bool(wanted)
-        case TableHome():
-            return [""] * bool(wanted)
-        case _:
-            assert_never(home)
 
 
 def _wanted(home: Home, entry: DataSet, data_dir: Path) -> list[str]:
@@ -177,21 +148,22 @@ def _wanted(home: Home, entry: DataSet, data_dir: Path) -> list[str]:
     return [path for path in _targets(home, entry) if path in missing]
 
 
+def _targets(home: Home, entry: DataSet) -> list[str]:
+    return home.targets([file.path for file in entry.files])
+
+
 def _contents(home: Home, wanted: list[str], entry: DataSet, source: Source) -> Iterator[tuple[str, bytes]]:
-    match home:
-        case FileHome():
-            for member, path in home.members.items():
-                if path in wanted:
-                    yield path, _converted(home, member, path, entry, source)
-        case ArchiveHome():
-            if wanted:
-                yield from _from_archive(home, wanted, source.file(home, home.archive))
-        case TableHome():
-            for split, path in home.splits.items():
-                if path in wanted:
-                    yield path, _table_text(home, split, source.mirror or source.data_dir)
-        case _:
-            assert_never(home)
+    if isinstance(home, ArchiveHome):
+        if wanted:
+            yield from _from_archive(home, wanted, source.file(home, home.archive))
+    elif isinstance(home, FileHome):
+        for member, path in home.members.items():
+            if path in wanted:
+                yield path, _converted(home, member, path, entry, source)
+    else:
+        for split, path in home.splits.items():
+            if path in wanted:
+                yield path, _table_text(home, split, source.mirror or source.data_dir)
 
 
 def _converted(home: FileHome, member: str, path: str, entry: DataSet, source: Source) -> bytes:
