@@ -12,7 +12,7 @@ from safetensors.numpy import load_file, save_file
 
 from rse_study.data.labelled import Labelled
 from rse_study.data.pairs import StsPairs
-from rse_study.downstream.attack_models import fingerprint_resources, load_resources, resources_for
+from rse_study.downstream.attack_models import fingerprint_resources, resources_for
 from rse_study.downstream.attacked_classifier import AttackedClassifier
 from rse_study.downstream.attacked_similarity import AttackedSimilarity
 from rse_study.downstream.registry import ADVERSARIAL_STS, read_evaluation
@@ -258,7 +258,7 @@ def test_a_set_or_a_model_that_is_not_here_is_refused_by_name(data_dir, tmp_path
 def test_tools_are_told_apart_by_what_they_are(data_dir):
     alone, with_model = (fingerprint_resources("pwws", data_dir, name) for name in ("", "minilm-mlm"))
     assert alone == with_model
-    assert load_resources("pwws", data_dir, "").encoder is None
+    assert resources_for("pwws", data_dir, "")().encoder is None
     with pytest.raises(InputError, match="no such evaluation"):
         read_evaluation("attack-mr/pws", data_dir)
 
@@ -282,5 +282,5 @@ def test_a_masked_language_model_travels_as_its_folder(data_dir, tmp_path, monke
     loader = resources_for("bae", data_dir, str(model))
     moved = loader.relocated(lambda name: f"storage:{Path(name).name}")
     assert moved.resolved is not None
-    assert moved.resolved.path_or_name == "storage:model"
+    assert moved.resolved == ("storage:model", "main")
     assert moved.masked_lm == str(model)  # its name in labels stays
