@@ -1,3 +1,5 @@
+"""How a vocabulary marks words."""
+
 from rse_study.data.template import marks_beginnings
 from tests.cases import cases
 
