@@ -28,7 +28,6 @@ from rse_study.errors import MissingFile
 from rse_study.evaluation.classification import (
     GLUE_METRICS,
     SQUAD_METRICS,
-    ClassifierScore,
     evaluate_glue,
     evaluate_glue_pairs,
     evaluate_nli,
@@ -37,6 +36,7 @@ from rse_study.evaluation.classification import (
 from rse_study.models.span_reader import SpanReader
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.registry import Registry
+from rse_study.results.records import EvaluationRow
 from rse_study.training.classifier.data import Supervised
 
 Split = tuple[str, str]
@@ -83,14 +83,14 @@ class NliFineTuned(FineTunedTask):
             return tuple(f"mean {split}" for split in whole)
         return tuple(self._label(given.name, given.split) for given in self.held_out)
 
-    def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, ClassifierScore]]:
+    def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, EvaluationRow]]:
         """Yield labels such as `R1 test`, `all test` (examples) and `mean test` (rounds)."""
         tasks = [given for given in self.held_out if isinstance(given, Labelled)]
         predict, seed = classifier.predicting(tasks[0].classes), self.settings.tasks.seed
         for score in evaluate_nli(predict, tasks, seed=seed):
             yield self._label(score.task, score.split), score
 
-    def is_worthless(self, score: ClassifierScore, made: VictimClassifier) -> bool:
+    def is_worthless(self, score: EvaluationRow, made: VictimClassifier) -> bool:
         """Whether the classifier gives one answer to everything, or is below 60% on dev."""
         return score.degenerate or made.is_weak
 
@@ -164,13 +164,13 @@ class GlueFineTuned(FineTunedTask):
         metrics = GLUE_METRICS.get(self.task)
         return tuple(self._label(metric, given.split) for given in self.held_out for metric in metrics)
 
-    def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, ClassifierScore]]:
+    def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, EvaluationRow]]:
         """Yield labels such as `f1`, or `accuracy validation_matched` for MNLI."""
         for given in self.scored:
             for score in self._of_split(classifier, given):
-                yield self._label(score.metric, score.split), score
+                yield self._label(score.aggregation, score.split), score
 
-    def _of_split(self, classifier: TextClassifier, given: Supervised) -> list[ClassifierScore]:
+    def _of_split(self, classifier: TextClassifier, given: Supervised) -> list[EvaluationRow]:
         seed = self.settings.tasks.seed
         if isinstance(given, StsPairs):
             return evaluate_glue_pairs(classifier.scores, given, seed=seed)
@@ -197,10 +197,10 @@ class SquadFineTuned(FineTunedTask):
     def labels(self) -> tuple[str, ...]:
         return SQUAD_METRICS
 
-    def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, ClassifierScore]]:
+    def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, EvaluationRow]]:
         """Yield `f1` and `exact_match`."""
         assert isinstance(classifier, SpanReader)
         for given in self.scored:
             assert isinstance(given, Questions)
             for score in evaluate_squad(classifier.answers, given, seed=self.settings.tasks.seed):
-                yield score.metric, score
+                yield score.aggregation, score
