@@ -7,7 +7,7 @@ from transformers import BertConfig, BertForMaskedLM
 
 from benchmarks.sentences import training_texts
 from rse_study.assets.minilm import has_minilm, minilm_folder, with_masked_lm_head
-from rse_study.assets.word_pieces import train_tokenizer
+from rse_study.assets.tiny import train_tokenizer
 from rse_study.models.loading import load_tokenizer, quiet_loading, seeded_init
 
 MINILM = "minilm"

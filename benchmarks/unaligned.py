@@ -18,8 +18,8 @@ from rse_study.assets.masked_lm import MaskedLMTraining
 from rse_study.assets.minilm import MiniLMGenerator, minilm_folder, minilm_generator
 from rse_study.assets.store import META
 from rse_study.data.corpus import Corpus, read_corpus
-from rse_study.data.dev_pairs import read_dev
 from rse_study.data.location import data_dir
+from rse_study.data.readers import read_dev
 from rse_study.evaluation.sts import evaluate_sts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder

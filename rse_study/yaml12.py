@@ -120,25 +120,15 @@ def parse_yaml(text: str, *, where: str) -> dict[str, Any]:
     return content
 
 
-def _load(text: str) -> Any:
-    """Parse a text."""
-    content, error = _parsed(text)
-    if error is not None:
-        raise error
-    return content
-
-
 @lru_cache(maxsize=128)
-def _parsed(text: str) -> tuple[Any, YAMLError | None]:
-    """Return content or error of a text, cached because a file is read twice, and base files are shared."""
+def _load(text: str) -> Any:
+    """Parse a text; cached because base files are shared."""
     yaml = YAML(typ="safe", pure=True)
     yaml.Constructor, yaml.Scanner = _Constructor, _Scanner
     try:
-        return yaml.load(text), None
-    except YAMLError as error:
-        return None, error
+        return yaml.load(text)
     except TypeError:  # of ruamel, for a list in a list
-        return None, YAMLError("a key must be a text or a number")
+        raise YAMLError("a key must be a text or a number") from None
 
 
 class _Copier:

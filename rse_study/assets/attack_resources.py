@@ -7,16 +7,30 @@ from pathlib import Path
 
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.minilm import minilm_folder
-from rse_study.assets.sentence_similarity import sentence_similarity
 from rse_study.assets.store import build, write_meta
 from rse_study.data import wordnet
 from rse_study.data.text_files import find_file
 from rse_study.data.typos import KEYBOARD, LOOKALIKES, lookalikes
 from rse_study.data.wordnet import wordnet_fingerprint
+from rse_study.errors import InputError
 from rse_study.evaluation.attacks.lexicons import PPDB, STOP_WORDS, SynonymList, english_stopwords, keyboard
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.resources import AttackResources, Resource
+from rse_study.evaluation.attacks.resources import AttackResources, NamedModel, Resource
+from rse_study.evaluation.vectors import Embed
+from rse_study.models.embedder import Embedder
+from rse_study.models.loading import load_encoder
 from rse_study.spec import fingerprint_of, hash_file
+
+
+def sentence_similarity(device: str = "cpu") -> NamedModel[Embed] | None:
+    """Load MiniLM onto a device; None if not installed, which its recipes report."""
+    try:
+        folder = minilm_folder()
+    except InputError:
+        return None
+    encoder, tokenizer = load_encoder(folder)
+    embed: Embed = Embedder(encoder.to(device), tokenizer)
+    return NamedModel("minilm", embed)
 
 
 def resources_of(recipe: str, data_dir: Path, device: str = "cpu") -> AttackResources:

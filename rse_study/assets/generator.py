@@ -6,8 +6,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from rse_study.assets.fingerprint import fingerprint_of_model
-from rse_study.assets.masked_accuracy import masked_accuracy
-from rse_study.assets.masked_lm import TrainingCallback, one_thread, split
+from rse_study.assets.masked_lm import TrainingCallback, masked_accuracy, one_thread, split
 from rse_study.assets.minilm import minilm_generator
 from rse_study.assets.store import META, build, write_meta
 from rse_study.assets.trial_checks import check_length, usable_length

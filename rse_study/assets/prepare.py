@@ -5,12 +5,11 @@ from functools import partial
 from pathlib import Path
 
 from rse_study.activity import SILENCE, ActivityCallback
-from rse_study.assets.adversarial_set import adversarial_set
-from rse_study.assets.adversarial_texts import adversarial_texts
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.generator import check_generator, choose_generator
 from rse_study.assets.masked_lm import TrainingCallback
 from rse_study.assets.minilm import packaged
+from rse_study.assets.replayed import adversarial_set, adversarial_texts
 from rse_study.assets.store import META
 from rse_study.assets.synonyms import synonym_table
 from rse_study.assets.tiny import TINY, tiny_encoder
@@ -18,15 +17,14 @@ from rse_study.assets.tokenised import tokenised_corpus
 from rse_study.assets.trial_checks import check_encoder, check_tokens
 from rse_study.assets.watched import watched_evaluation
 from rse_study.data.corpus import check_batch, read_corpus
-from rse_study.data.dev_pairs import read_dev
 from rse_study.data.hub_models import check_model
 from rse_study.data.location import study_folders
 from rse_study.data.pairs import StsPairs, joined
+from rse_study.data.readers import read_dev
 from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.data.wordnet import wordnet_archive
-from rse_study.evaluation.replayed import ReplayedPairs
-from rse_study.evaluation.replayed_texts import ReplayedTexts
+from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
 from rse_study.models.loading import load_tokenizer
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Selection, Trial
@@ -70,8 +68,7 @@ def prepare(
     if generator:
         check_generator(generator, revision, tokenizer, trial.max_length, root, corpus.sentences)
     synonyms = str(synonym_table(root, tokenizer, data_dir)) if trial.method.needs_synonyms else ""
-    replayed = _replayed(trial, base, (dev.tasks() or (dev,))[0], root, folders, callback)
-    texts = _replayed_texts(trial, base, root, folders, callback)
+    replayed, texts = _replayed(trial, base, (dev.tasks() or (dev,))[0], root, folders, callback)
     watched = {name: watched_evaluation(root, name, data_dir) for name in trial.watched}
     fingerprints = {
         "corpus": TokenisedCorpus.open(tokenised).fingerprint,
@@ -100,35 +97,25 @@ def prepare(
 
 def _replayed(
     trial: Trial, base: str, dev: StsPairs, root: Path, folders: tuple[Path, ...], callback: ActivityCallback
-) -> str:
-    if trial.replayed.recipe == "none":
-        return ""
-    on_progress = partial(callback.advanced, f"adversarial set: pairs attacked by {trial.replayed.recipe}")
-    data_dir = folders[-1]
-    folder = adversarial_set(root, trial.replayed, base, trial.encoder, dev, data_dir, on_progress, folders)
-    wanted = f"{trial.replayed.num_pairs} pairs"
-    return _announce(folder, "adversarial set", wanted, "Spearman", callback)
+) -> tuple[str, str]:
+    """Return the folders of attacked pairs and texts; empty where a trial replays none."""
+    asked, data_dir, pairs, texts = trial.replayed, folders[-1], "", ""
+    if asked.recipe != "none":
+        on_progress = partial(callback.advanced, f"adversarial set: pairs attacked by {asked.recipe}")
+        pairs = str(adversarial_set(root, asked, base, trial.encoder, dev, data_dir, on_progress, folders))
+        callback.message(f"adversarial set: {_described(pairs, f'{asked.num_pairs} pairs', 'Spearman')}")
+    if asked.labelled != "none":
+        on_progress = partial(callback.advanced, f"adversarial texts: texts attacked by {asked.recipe}")
+        texts = str(adversarial_texts(root, asked, base, trial.encoder, data_dir, on_progress, folders))
+        callback.message(f"adversarial texts: {_described(texts, str(asked.num_texts), 'accuracy')}")
+    return pairs, texts
 
 
-def _replayed_texts(
-    trial: Trial, base: str, root: Path, folders: tuple[Path, ...], callback: ActivityCallback
-) -> str:
-    if trial.replayed.labelled == "none":
-        return ""
-    on_progress = partial(callback.advanced, f"adversarial texts: texts attacked by {trial.replayed.recipe}")
-    data_dir = folders[-1]
-    folder = adversarial_texts(root, trial.replayed, base, trial.encoder, data_dir, on_progress, folders)
-    return _announce(folder, "adversarial texts", str(trial.replayed.num_texts), "accuracy", callback)
-
-
-def _announce(folder: Path, what: str, wanted: str, figure: str, callback: ActivityCallback) -> str:
-    made = json.loads((folder / META).read_text(encoding="utf-8"))
+def _described(folder: str, wanted: str, figure: str) -> str:
+    made = json.loads((Path(folder) / META).read_text(encoding="utf-8"))
     clean, now = made[f"clean_{figure.lower()}"], made[f"{figure.lower()}_under_attack"]
-    callback.message(
-        f"{what}: {made['num_changed']} of {wanted} changed by {made['recipe']}, "
-        f"the reference's {figure} {clean:.1f} -> {now:.1f}"
-    )
-    return str(folder)
+    changed = f"{made['num_changed']} of {wanted} changed by {made['recipe']}"
+    return f"{changed}, the reference's {figure} {clean:.1f} -> {now:.1f}"
 
 
 def dev_pairs(selection: Selection, *folders: Path) -> StsPairs:

@@ -7,8 +7,8 @@ import torch
 
 from rse_study.assets.store import build, write_meta
 from rse_study.assets.tokenised import rules_fingerprint
-from rse_study.data.subword_marks import MARKS, PIECE, marks_beginnings
 from rse_study.data.synonyms import Synonyms
+from rse_study.data.template import MARKS, PIECE, marks_beginnings
 from rse_study.data.tokenised import vocabulary_fingerprint
 from rse_study.data.wordnet import synonyms_of, wordnet_fingerprint
 from rse_study.errors import InputError

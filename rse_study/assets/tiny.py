@@ -1,19 +1,122 @@
 """The assets `tiny` and `tiny-vectors`, small BERTs made from the corpus alone."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import torch
+from jaxtyping import Float, Int
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
-from transformers import BertConfig, BertForMaskedLM
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+from torch import Tensor
+from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
-from rse_study.assets.masked_lm import MaskedLMTraining, TrainingCallback, train_and_measure
+from rse_study.assets.masked_lm import MaskedLMTraining, TrainingCallback, one_thread, train_and_measure
 from rse_study.assets.store import build, write_meta
-from rse_study.assets.word_pieces import train_tokenizer
-from rse_study.assets.word_vectors import word_vectors
+from rse_study.data.template import num_ids, tokens_of
 from rse_study.models.encoder_settings import StoredPooling, store_pooling
 from rse_study.models.loading import quiet_loading, seeded_init
 from rse_study.spec import Spec, field, fingerprint_of
+
+SPECIAL = {
+    "pad_token": "[PAD]",
+    "unk_token": "[UNK]",
+    "cls_token": "[CLS]",
+    "sep_token": "[SEP]",
+    "mask_token": "[MASK]",
+}
+ALPHABET_SIZE = 200
+
+
+def train_tokenizer(sentences: list[str], vocabulary_size: int, max_positions: int) -> Any:
+    """Train a lower-casing WordPiece tokenizer with BERT's frame [CLS] ... [SEP]."""
+    special = list(SPECIAL.values())
+    tokenizer = _frame(models.WordPiece(_train(sentences, vocabulary_size), unk_token="[UNK]"))
+    ends = [(token, special.index(token)) for token in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=ends
+    )
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=max_positions, **SPECIAL)
+
+
+def _train(sentences: list[str], vocabulary_size: int) -> dict[str, int]:
+    draft = _frame(models.WordPiece(unk_token="[UNK]"))
+    alphabet = _alphabet(draft, sentences)
+    # The trainer numbers "##x" in the random order of a hash map and breaks ties by number, so no two runs agree.
+    # Passing them as special tokens fixes their numbers, and hence everything after them.
+    inner = [f"##{character}" for character in alphabet]
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=vocabulary_size,
+        special_tokens=[*SPECIAL.values(), *inner],
+        initial_alphabet=alphabet,
+        limit_alphabet=len(alphabet),
+        show_progress=False,
+    )
+    draft.train_from_iterator(sentences, trainer)
+    return draft.get_vocab()
+
+
+def _frame(model: Any) -> Any:
+    tokenizer = Tokenizer(model)
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer
+
+
+def _alphabet(tokenizer: Any, sentences: list[str]) -> list[str]:
+    """Return the commonest characters, ordered by code point."""
+    counts: Counter[str] = Counter()
+    for sentence in sentences:
+        counts.update(tokenizer.normalizer.normalize_str(sentence))
+    commonest = sorted(counts, key=lambda c: (-counts[c], c))
+    return sorted(c for c in commonest[:ALPHABET_SIZE] if not c.isspace())
+
+
+OVERSAMPLING = 16  # extra dimensions that make the truncated SVD accurate enough (Halko et al. 2011)
+NUM_PASSES = 4
+
+
+def word_vectors(
+    sentences: list[str], tokenizer: Any, num_dimensions: int, window: int, seed: int
+) -> Float[Tensor, "v d"]:
+    """Return a vector for each token of the vocabulary; zero without neighbours.
+
+    Rows of U sqrt(S), where U S V' is the singular value decomposition of log(1 + counts), scaled so that the entries
+    of all non-zero rows have mean square 1. The seed draws the random directions of the decomposition.
+    """
+    counts = cooccurrences(sentences, tokenizer, window)
+    width = min(num_dimensions, len(counts))
+    with one_thread(), seeded_init(seed):
+        left, values, _ = torch.svd_lowrank(
+            counts.log1p(), min(width + OVERSAMPLING, len(counts)), niter=NUM_PASSES
+        )
+    left, values = left[:, :width], values[:width]
+    # The sign of a singular vector is arbitrary: make its largest entry positive, whatever the library returns.
+    signs = left.gather(0, left.abs().argmax(0, keepdim=True)).sign()
+    vectors = torch.zeros(len(counts), num_dimensions, dtype=counts.dtype)
+    is_counted = counts.sum(1) > 0
+    vectors[is_counted, :width] = (left * signs * values.sqrt())[is_counted]
+    return (vectors / vectors[is_counted].square().mean().sqrt()).float()
+
+
+def cooccurrences(sentences: list[str], tokenizer: Any, window: int) -> Float[Tensor, "v v"]:
+    """Count pairs of tokens at most `window` apart, each weighted by 1/distance."""
+    tokens = tokens_of(tokenizer, sentences, add_special_tokens=False)["input_ids"]
+    flat = torch.tensor([token for sentence in tokens for token in sentence])
+    sentence = torch.repeat_interleave(torch.arange(len(tokens)), torch.tensor([len(one) for one in tokens]))
+    counts = torch.zeros(2 * [num_ids(tokenizer)], dtype=torch.float64)
+    for apart in range(1, window + 1):
+        within = sentence[:-apart] == sentence[apart:]
+        _add(counts, flat[:-apart][within], flat[apart:][within], 1 / apart)
+    return counts
+
+
+def _add(
+    counts: Float[Tensor, "v v"], one: Int[Tensor, " n"], other: Int[Tensor, " n"], weight: float
+) -> None:
+    weights = torch.full(one.shape, weight, dtype=counts.dtype)
+    counts.index_put_((one, other), weights, accumulate=True)
+    counts.index_put_((other, one), weights, accumulate=True)
 
 
 class TinyEncoder(Spec):

@@ -56,7 +56,6 @@ def victim(
     seed: int,
     spec: FineTuning | None = None,
     *,
-    dev: Supervised | None = None,
     is_probe: bool = False,
     revision: str = "main",
     device: str = "cpu",
@@ -64,15 +63,14 @@ def victim(
 ) -> VictimClassifier:
     """Return the victim for these materials, fine-tuning it if it is not there yet.
 
-    An interrupted fine-tuning resumes. Without `dev`, a share of `training` selects the checkpoint. A probe leaves the
-    encoder as it is and takes no `dev`.
+    An interrupted fine-tuning resumes. A share of `training` selects the checkpoint. A probe leaves
+    the encoder as it is.
     """
-    assert not (is_probe and dev), "a probe chooses by a share of its training texts"
-    kept, num_removed = _unseen(training, inputs)
-    left = None if dev is None else _unseen(dev, inputs)[0]
+    places = unseen(training.texts, inputs)
+    kept, num_removed = taken(training, places), len(training) - len(places)
     wanted = spec or FineTuning()
     start = Start(base, pooling, fingerprint_of_model(base, revision), revision)
-    key = identity_of_tuning(wanted, seed, start, kept, left) | ({"is_probe": True} if is_probe else {})
+    key = identity_of_tuning(wanted, seed, start, kept, None) | ({"is_probe": True} if is_probe else {})
 
     def make(draft: Path) -> None:
         with one_thread():
@@ -80,10 +78,9 @@ def victim(
                 fit_head(wanted, seed, start, kept, device=device)
                 if is_probe
                 else fine_tune(
-                    wanted, seed, start, kept, steps_of(draft),
-                    dev=left, device=device, on_progress=on_progress,
+                    wanted, seed, start, kept, steps_of(draft), device=device, on_progress=on_progress
                 )
-            )  # fmt: skip
+            )
         save_classifier(draft, tuned.classifier)
         _describe(draft, tuned, num_removed, {**key, "trained_on": kept.name, "device": device})
 
@@ -98,12 +95,6 @@ def taken(training: Supervised, places: Int[np.ndarray, " m"]) -> Supervised:
         return training.take(places)
     first, second = ([side[place] for place in places] for side in (training.first, training.second))
     return StsPairs(training.name, training.split, first, second, training.gold[places])
-
-
-def _unseen(training: Supervised, inputs: Sequence[Text]) -> tuple[Supervised, int]:
-    """Return what is not among `inputs`, and the number of examples removed."""
-    places = unseen(training.texts, inputs)
-    return taken(training, places), len(training) - len(places)
 
 
 def _describe(draft: Path, tuned: FineTuned, num_removed: int, made_of: dict[str, object]) -> None:

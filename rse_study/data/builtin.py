@@ -1,7 +1,7 @@
 """Generated data of the quickstart: a corpus, graded pairs, a small labelled set."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, reduce
 from operator import add
 from typing import Literal
@@ -29,15 +29,6 @@ _SIBLING = 0.35  # similarity of two concepts in the same slot and topic (or lis
 _CONTRARY = 0.45  # factor if only one of two events is negated
 
 
-@dataclass(frozen=True)
-class LabelledSentences:
-    """Sentences with a class each."""
-
-    sentences: list[str]
-    labels: np.ndarray
-    """[n] int64; 1 = good, 0 = bad"""
-
-
 def corpus(seed: int = 0, num_sentences: int = 8000) -> list[str]:
     """Generate distinct sentences: four of five tell an event, one gives an opinion."""
     draw = Draw("corpus", seed)
@@ -57,7 +48,7 @@ def graded_pairs(split: Literal["dev", "test"]) -> StsPairs:
     return StsPairs("builtin", split, list(first), list(second), np.array(gold))
 
 
-def labelled(split: Literal["train", "test"]) -> LabelledSentences:
+def opinions(split: Literal["train", "test"] = "train") -> Labelled:
     """Generate good and bad opinions: 800 to train on, 400 others to test on."""
     draw = Draw("labelled")
     found: dict[str, int] = {}
@@ -65,13 +56,8 @@ def labelled(split: Literal["train", "test"]) -> LabelledSentences:
         sentence, label = _opinion(draw)
         found[sentence] = label
     chosen = list(found.items())[:800] if split == "train" else list(found.items())[800:]
-    return LabelledSentences([text for text, _ in chosen], np.array([label for _, label in chosen], np.int64))
-
-
-def opinions() -> Labelled:
-    """Return the labelled training sentences in the type of other labelled sets."""
-    told = labelled("train")
-    return Labelled(OPINIONS, "train", [(text,) for text in told.sentences], told.labels, ("bad", "good"))
+    labels = np.array([label for _, label in chosen], np.int64)
+    return Labelled(OPINIONS, split, [(text,) for text, _ in chosen], labels, ("bad", "good"))
 
 
 def similarity(one: GrammarEvent, other: GrammarEvent) -> float:

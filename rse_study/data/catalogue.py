@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from rse_study.activity import ProgressCallback
 from rse_study.data.conversions import Conversion
-from rse_study.data.tasks import GLUE, HUB_NAME, SUBSETS
+from rse_study.data.tasks import SUBSETS
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
 from rse_study.registry import Registry
@@ -50,6 +50,15 @@ class FileHome(Spec):
     is_exact: bool = True
     """whether the catalogue's checksums, where it has any, are those of what is written"""
 
+    def targets(self, paths: list[str]) -> list[str]:
+        """Return which of a set's files are filled from here."""
+        return [*self.members.values()]
+
+    def sources(self, wanted: list[str]) -> list[str]:
+        """Return the files of the repository that hold what is wanted; "" is all of it."""
+        members = [member for member, path in self.members.items() if path in wanted]
+        return [""] * bool(members) if self.conversion == "documents" else members
+
 
 class ArchiveHome(Spec):
     """Folders of a tar archive in a dataset repository."""
@@ -60,6 +69,13 @@ class ArchiveHome(Spec):
     folders: dict[str, str]
     """folder in the archive -> folder below the data folder"""
 
+    def targets(self, paths: list[str]) -> list[str]:
+        folders = tuple(f"{folder}/" for folder in self.folders.values())
+        return [path for path in paths if path.startswith(folders)]
+
+    def sources(self, wanted: list[str]) -> list[str]:
+        return [self.archive] * bool(wanted)
+
 
 class TableHome(Spec):
     """Splits of a dataset, written as tab separated columns."""
@@ -69,6 +85,12 @@ class TableHome(Spec):
     columns: tuple[str, ...]
     splits: dict[str, str]
     """split -> path below the data folder"""
+
+    def targets(self, paths: list[str]) -> list[str]:
+        return [*self.splits.values()]
+
+    def sources(self, wanted: list[str]) -> list[str]:
+        return [""] * bool(wanted)
 
 
 Home = Annotated[FileHome | ArchiveHome | TableHome, Field(discriminator="kind")]
@@ -145,8 +167,6 @@ class Verified:
     name: str
     path: str
     status: FileStatus
-    rows: int
-    sha256: str
 
 
 @lru_cache(maxsize=1)
@@ -157,7 +177,6 @@ def catalogue() -> Registry[DataSet]:
         for name, copy in ((task, "senteval"), (f"{task}-orig", "orig")):
             paths = [f"sts/{task}/{copy}/STS.{kind}.{one}.txt" for one in subsets for kind in ("gs", "input")]
             content[name].setdefault("files", [{"path": path} for path in paths])
-    content |= {f"GLUE-{name}": _glue(name) for name in GLUE}
     return Registry("data set", {name: DataSet(name=name, **entry) for name, entry in content.items()})
 
 
@@ -202,26 +221,6 @@ def fetched_checksums(data_dir: Path) -> dict[str, dict[str, str]]:
         return {}
 
 
-def _glue(name: str) -> dict[str, Any]:
-    """Return the entry of a GLUE task, whose files lie as `data/glue.py` reads them."""
-    task = GLUE.get(name)
-    files = [f"{split}-00000-of-00001.parquet" for split in task.splits]
-    return {
-        "what": f"GLUE's {name}, training and validation sets as the hub has them",
-        "licence": "that of the task, see gluebenchmark.com",
-        "source": f"hub {HUB_NAME}",
-        "homes": [
-            {
-                "kind": "file",
-                "repository": HUB_NAME,
-                "members": {
-                    f"{task.config}/{file}": f"{HUB_NAME}/{task.config}/data/{file}" for file in files
-                },
-            }
-        ],
-    }
-
-
 def _missing(entry: DataSet, data_dir: Path) -> tuple[str, ...]:
     return tuple(file.path for file in entry.files if present(file, data_dir) is None)
 
@@ -229,15 +228,15 @@ def _missing(entry: DataSet, data_dir: Path) -> tuple[str, ...]:
 def _verify(name: str, file: File, data_dir: Path, fetched: dict[str, dict[str, str]]) -> Verified:
     path = present(file, data_dir)
     if path is None:
-        return Verified(name, file.path, "missing", 0, "")
+        return Verified(name, file.path, "missing")
     try:
         content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     except (EOFError, OSError):
-        return Verified(name, file.path, "different", 0, "")
+        return Verified(name, file.path, "different")
     found = hashlib.sha256(content).hexdigest()
     statuses: dict[str, FileStatus] = {
         fetched.get(file.path, {}).get("sha256", ""): "fetched",
         file.sha256: "ok",
     }
     otherwise: FileStatus = "different" if file.sha256 or file.path in fetched else "unmeasured"
-    return Verified(name, file.path, statuses.get(found, otherwise), content.count(b"\n"), found)
+    return Verified(name, file.path, statuses.get(found, otherwise))

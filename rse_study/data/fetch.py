@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import assert_never
 
 from rse_study.activity import ProgressCallback
 from rse_study.data.catalogue import (
@@ -22,12 +21,58 @@ from rse_study.data.catalogue import (
     present,
 )
 from rse_study.data.conversions import CONVERSIONS, documents
-from rse_study.data.download import RemoteFile
+from rse_study.data.download import RemoteFile, download, download_from_hub, on_github, on_hub
 from rse_study.data.hub import load_split
-from rse_study.data.sources import Source
 from rse_study.errors import InputError, first_line
 from rse_study.results.files.atomic import write_whole
 from rse_study.results.files.tar_file import DAMAGE, read_tar
+
+DOWNLOADS = ".downloads"  # in the data folder: what is not whole yet
+
+
+@dataclass(frozen=True)
+class Source:
+    """A mirror, the hub or GitHub, from which repositories' files are read."""
+
+    data_dir: Path
+    mirror: Path | None
+    on_progress: ProgressCallback = lambda done, total: None
+
+    def has_copy_of(self, home: Home) -> bool:
+        return self.mirror is not None and (self.mirror / home.repository).is_dir()
+
+    def describe(self, home: Home, path: str) -> RemoteFile:
+        if isinstance(home, FileHome) and home.commit:
+            return on_github(home.repository, home.commit, path, self.data_dir / DOWNLOADS)
+        if isinstance(
+            home, TableHome
+        ):  # the hub's own library downloads it, and keeps it in a cache of its own
+            return RemoteFile(home.repository, "", 0, Path(home.repository))
+        return on_hub(home.repository, path)
+
+    def release(self, path: Path) -> None:
+        """Delete a file that was downloaded for its content alone."""
+        if path.parent == self.data_dir / DOWNLOADS:
+            path.unlink()
+            if not any(path.parent.iterdir()):
+                path.parent.rmdir()
+
+    def file(self, home: Home, path: str) -> Path:
+        """Return a file on this machine, downloaded if there is no copy of its repository."""
+        if self.mirror is not None and self.has_copy_of(home):
+            local = self.mirror / home.repository
+            name = path or "archive.tar.gz"
+            if (local / name).is_file():
+                return local / name
+            rule, remedy = (
+                "a mirror folder must hold every file that is needed",
+                "Add it, or remove the folder",
+            )
+            raise InputError(f"holds no {name}", where=str(local), rule=rule, remedy=remedy)
+        if isinstance(home, FileHome) and home.commit:
+            return download(self.describe(home, path), self.on_progress)
+        return download_from_hub(home.repository, path, self.on_progress)
+
 
 AS_THEY_ARE = (".zip", ".parquet")
 """Files that other libraries open, which are stored without compression."""
@@ -37,7 +82,6 @@ AS_THEY_ARE = (".zip", ".parquet")
 class Fetched:
     """One file that was written, or kept because it existed."""
 
-    name: str
     path: str
     repository: str
     rows: int
@@ -64,12 +108,12 @@ def fetch(
     for home in entry.homes:
         wanted = _wanted(home, entry, data_dir)
         here = [path for path in _targets(home, entry) if path not in wanted]
-        done.extend(Fetched(name, path, home.repository, 0, was_here=True) for path in here)
+        done.extend(Fetched(path, home.repository, 0, was_here=True) for path in here)
         try:
             for path, content in _contents(home, wanted, entry, Source(data_dir, mirror, on_progress)):
                 _store(data_dir, path, content, home.repository)
                 rows = 0 if path.endswith(AS_THEY_ARE) else content.count(b"\n")
-                done.append(Fetched(name, path, home.repository, rows, was_here=False))
+                done.append(Fetched(path, home.repository, rows, was_here=False))
         except DAMAGE as error:
             rule, remedy = first_line(error), "Get the files by hand: rse-study data list"
             raise InputError("is damaged", where=home.repository, rule=rule, remedy=remedy) from None
@@ -94,36 +138,9 @@ def downloads(names: list[str], data_dir: Path, mirror: Path | None = None) -> d
             wanted, source = _wanted(home, entry, data_dir), Source(data_dir, mirror)
             if not source.has_copy_of(home):
                 found.setdefault(name, []).extend(
-                    source.describe(home, path) for path in _sources(home, wanted)
+                    source.describe(home, path) for path in home.sources(wanted)
                 )
     return found
-
-
-def _targets(home: Home, entry: DataSet) -> list[str]:
-    match home:
-        case FileHome():
-            return list(home.members.values())
-        case TableHome():
-            return list(home.splits.values())
-        case ArchiveHome():
-            folders = tuple(f"{folder}/" for folder in home.folders.values())
-            return [file.path for file in entry.files if file.path.startswith(folders)]
-        case _:
-            assert_never(home)
-
-
-def _sources(home: Home, wanted: list[str]) -> list[str]:
-    """List the files of the repository that hold what is wanted; "" is all of it."""
-    match home:
-        case FileHome():
-            members = [member for member, path in home.members.items() if path in wanted]
-            return [""] * bool(members) if home.conversion == "documents" else members
-        case ArchiveHome():
-            return [home.archive] * bool(wanted)
-        case TableHome():
-            return [""] * bool(wanted)
-        case _:
-            assert_never(home)
 
 
 def _wanted(home: Home, entry: DataSet, data_dir: Path) -> list[str]:
@@ -131,21 +148,22 @@ def _wanted(home: Home, entry: DataSet, data_dir: Path) -> list[str]:
     return [path for path in _targets(home, entry) if path in missing]
 
 
+def _targets(home: Home, entry: DataSet) -> list[str]:
+    return home.targets([file.path for file in entry.files])
+
+
 def _contents(home: Home, wanted: list[str], entry: DataSet, source: Source) -> Iterator[tuple[str, bytes]]:
-    match home:
-        case FileHome():
-            for member, path in home.members.items():
-                if path in wanted:
-                    yield path, _converted(home, member, path, entry, source)
-        case ArchiveHome():
-            if wanted:
-                yield from _from_archive(home, wanted, source.file(home, home.archive))
-        case TableHome():
-            for split, path in home.splits.items():
-                if path in wanted:
-                    yield path, _table_text(home, split, source.mirror or source.data_dir)
-        case _:
-            assert_never(home)
+    if isinstance(home, ArchiveHome):
+        if wanted:
+            yield from _from_archive(home, wanted, source.file(home, home.archive))
+    elif isinstance(home, FileHome):
+        for member, path in home.members.items():
+            if path in wanted:
+                yield path, _converted(home, member, path, entry, source)
+    else:
+        for split, path in home.splits.items():
+            if path in wanted:
+                yield path, _table_text(home, split, source.mirror or source.data_dir)
 
 
 def _converted(home: FileHome, member: str, path: str, entry: DataSet, source: Source) -> bytes:

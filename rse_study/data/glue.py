@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from rse_study.data.classes import Example, label_of, labelled, malformed, text_of
 from rse_study.data.hub import load_split
 from rse_study.data.labelled import Labelled
+from rse_study.data.labelled_sets import Example, label_of, labelled, malformed, text_of
 from rse_study.data.pairs import StsPairs
 from rse_study.data.tasks import GLUE, HUB_NAME, GlueTask
 from rse_study.errors import InputError, MissingFile
@@ -32,9 +32,7 @@ NO_LABEL = -1  # in the test splits, whose labels GLUE does not publish
 MAX_GOLD = 5.0
 
 
-def read_glue(
-    name: str, split: str, data_dir: Path, dataset: str = HUB_NAME, revision: str = "main"
-) -> Labelled | StsPairs:
+def read_glue(name: str, split: str, data_dir: Path, dataset: str = HUB_NAME) -> Labelled | StsPairs:
     """Read one labelled split, named `GLUE-<task>`; STS-B as pairs with gold.
 
     Labels may be numbers or class names; classes are always in GLUE's own order, even if a copy lists another.
@@ -42,7 +40,7 @@ def read_glue(
     task = GLUE.get(name)
     Registry(f"split of GLUE {name}", dict.fromkeys(task.splits)).get(split)
     place, config = _source_of(task, dataset, data_dir)
-    table = load_split(place, split, data_dir, config=config, revision=revision)
+    table = load_split(place, split, data_dir, config=config)
     where = f"{place} {config} {split}".replace("  ", " ")
     for column in (*task.columns, "label"):
         if column not in table.column_names:

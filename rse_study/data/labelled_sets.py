@@ -1,17 +1,61 @@
 """Labelled sets on files: the table in labelled_sets.yaml, read by one reader."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from rse_study.data.classes import find_set_file, label_of, labelled, malformed, text_of
-from rse_study.data.labelled import Labelled
-from rse_study.data.text_files import read_lines
+import numpy as np
+
+from rse_study.data.labelled import Labelled, Text
+from rse_study.data.text_files import find_set_file, read_lines
+from rse_study.errors import InputError
 from rse_study.registry import Registry
 from rse_study.spec import Spec
 from rse_study.yaml12 import read_yaml
+
+Example = tuple[Text, int | None]  # None: no label
+
+_REMEDY = "Fetch the file again, or correct the line"
+
+
+def labelled(
+    name: str, split: str, examples: Iterable[Example], classes: tuple[str, ...], where: str
+) -> Labelled:
+    """Make a set of the examples with a label, and count those without one."""
+    texts, labels, num_unlabelled = [], [], 0
+    for text, label in examples:
+        if label is None:
+            num_unlabelled += 1
+        else:
+            texts.append(text)
+            labels.append(label)
+    if not texts:
+        what = f"holds no labelled example ({num_unlabelled} without a label)"
+        raise InputError(what, where=where, remedy="Use another split, or fetch it again")
+    return Labelled(name, split, texts, np.array(labels, np.int64), classes, num_unlabelled)
+
+
+def label_of(found: object, known: Mapping[str, int | None], where: str) -> int | None:
+    """Return the class that a label stands for; None where it stands for no label."""
+    if str(found) not in known:
+        raise malformed(f"label {found!r}", where, f"a label is one of {', '.join(known)}")
+    return known[str(found)]
+
+
+def text_of(*parts: object, where: str, may_be_empty: bool = False) -> Text:
+    """Make one input of stripped sentences; InputError for what is no text."""
+    for part in parts:
+        if not isinstance(part, str) or not (part.strip() or may_be_empty):
+            raise malformed(f"{part!r}", where, "a sentence must be text, not empty")
+    return tuple(str(part).strip() for part in parts)
+
+
+def malformed(what: str, where: str, rule: str) -> InputError:
+    """Return the error for a malformed line."""
+    return InputError(what, where=where, rule=rule, remedy=_REMEDY)
+
 
 TRANSFER_TASKS = ("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC")
 """in the order of the papers' tables"""

@@ -4,6 +4,7 @@ Texts are compared by letters (a to z) and digits, lower-cased: all of the 1000 
 only six of them verbatim, and 16 have lost their non-ASCII letters ("clich s" for "clichés").
 """
 
+import hashlib
 from collections.abc import Iterable
 
 import numpy as np
@@ -47,3 +48,17 @@ def _bare(part: str) -> str:
     known = "".join(c for c in lower if c.isalnum())
     latin = "".join(c for c in known if c.isascii())
     return (latin if 2 * len(latin) > len(known) else known) or part.strip()
+
+
+def held_out(texts: list[Text], share: float) -> np.ndarray:
+    """Return [n] bool, True for about `share` of the texts.
+
+    Texts that differ only in punctuation or case are held out together.
+    """
+    return np.array([_uniform_hash(text) < share for text in texts], bool)
+
+
+def _uniform_hash(text: Text) -> float:
+    """Hash a text to a number in [0, 1), uniformly."""
+    digest = hashlib.sha256("\n".join(bare(text)).encode()).digest()
+    return int.from_bytes(digest[:7], "big") / 2**56

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 from pydantic import BaseModel, Field, ValidationError
 
-from rse_study.data.classes import find_set_file, malformed
 from rse_study.data.labelled import Text
-from rse_study.data.text_files import read_whole
+from rse_study.data.labelled_sets import malformed
+from rse_study.data.text_files import find_set_file, read_whole
 from rse_study.registry import Registry
 from rse_study.spec import fingerprint_of
 from rse_study.tensors import Int

@@ -1,4 +1,4 @@
-"""Readers of the STS tasks: STS12-16, STS-B, SICK-R.
+"""Readers of pairs: STS12-16, STS-B, SICK-R, and the pairs of a dev set.
 
 Files are tab separated, nothing is quoted, plain or gzip. Layout below the data folder, `variant` being `orig` (as
 published) or `senteval` (tokenised, lower-cased; what `data fetch` gets of STS12-16, decision 0041):
@@ -9,16 +9,17 @@ published) or `senteval` (tokenised, lower-cased; what `data fetch` gets of STS1
     sts/SICK/SICK_{train,trial,test_annotated}.txt   header; id, sentence, sentence, score, entailment
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from rse_study.data.classes import find_set_file
+from rse_study.data import builtin
 from rse_study.data.pairs import StsPairs, Variant
 from rse_study.data.tasks import SUBSETS
-from rse_study.data.text_files import number_of, read_lines
+from rse_study.data.text_files import find_file, find_set_file, number_of, read_lines, read_own_lines
 from rse_study.errors import InputError, MissingFile
 from rse_study.registry import Registry
 
@@ -151,3 +152,42 @@ def _check_split(name: str, split: str) -> None:
 _READERS: Registry[Callable[[str, str, Path, Variant], StsPairs]] = Registry(
     "STS task", {**dict.fromkeys(SUBSETS, _read_year), "STS-B": _read_sts_b, "SICK-R": _read_sick}
 )
+
+
+LAYOUT = "each line is sentence TAB sentence TAB similarity (digits, at most 1,000,000), nothing in quotes"
+HEADER = ("sentence1", "sentence2", "score")
+LARGEST = 1_000_000  # similarity
+FEWEST = 2  # different similarities
+_QUOTED = re.compile(r'"([^"]|"")*"')  # as tables are quoted; other quotation marks are text
+
+
+def read_dev(name: str, *folders: Path) -> StsPairs:
+    """Read the pairs of one dev set.
+
+    A file is looked for in `folders`, the last of which holds the data. Raises InputError, with file and line.
+    """
+    if name == "builtin":
+        return builtin.graded_pairs("dev")
+    if name in DEV_SPLITS:
+        return read_sts(name, DEV_SPLITS[name], folders[-1])
+    path = find_file(name, *folders)
+    rows = list(_rows(path))
+    gold = np.array([similarity for _, _, similarity in rows], np.float64)
+    if len(set(gold)) < FEWEST:
+        rule = "a correlation needs pairs with different similarities"
+        raise InputError(f"{len(rows)} pairs", where=str(path), rule=rule, remedy=f"Add pairs: {LAYOUT}")
+    return StsPairs(Path(name).name, "dev", [row[0] for row in rows], [row[1] for row in rows], gold)
+
+
+def _rows(path: Path) -> Iterator[tuple[str, str, float]]:
+    """Yield the pairs of a file; blank lines and a header of the usual names are none."""
+    for number, line in enumerate(read_own_lines(path), start=1):
+        fields = tuple(field.strip() for field in line.split("\t"))
+        if not line.strip() or (number == 1 and tuple(map(str.lower, fields)) == HEADER):
+            continue
+        gold = number_of(fields[2]) if len(fields) == len(HEADER) and all(fields) else np.nan
+        if any(map(_QUOTED.fullmatch, fields)) or not abs(gold) <= LARGEST:
+            what = "a field in quotes" if any(map(_QUOTED.fullmatch, fields)) else "no pair"
+            remedy = f"Correct or remove the line (a header is {' TAB '.join(HEADER)})"
+            raise InputError(what, where=f"{path}:{number}", rule=LAYOUT, remedy=remedy)
+        yield fields[0], fields[1], gold

@@ -1,8 +1,18 @@
 """Conversion of sentences to token ids, with or without a prompt template."""
 
+from collections.abc import Collection
 from typing import Any
 
 from rse_study.errors import InputError
+
+PIECE = "##"  # WordPiece marks continuations
+MARKS = ("\u0120", "\u2581")  # byte-level BPE and SentencePiece mark beginnings
+
+
+def marks_beginnings(tokens: Collection[str]) -> bool:
+    """Whether more tokens bear a mark of beginnings than of continuations."""
+    return sum(token.startswith(MARKS) for token in tokens) > sum(token.startswith(PIECE) for token in tokens)
+
 
 SLOT, MASK = "[X]", "[MASK]"
 FIELD = "encoder.template"

@@ -45,6 +45,15 @@ def find_file(path: str | Path, *folders: Path) -> Path:
     raise MissingFile("no such file", where=str(path), rule=looked_for_in(*folders), remedy=remedy)
 
 
+def find_set_file(below: str, data_dir: Path) -> Path:
+    """Find a file of the catalogue; MissingFile says the layout."""
+    try:
+        return find_file(below, data_dir)
+    except MissingFile as error:
+        rule = f"the layout is {below} (plain or .gz) in the data folder"
+        raise MissingFile(error.what, where=error.where, rule=rule, remedy=SET_DATA) from None
+
+
 def places_of(path: str | Path, *folders: Path) -> dict[Path, Path]:
     """Return candidate paths, each with its folder; absolute and `~` paths give one."""
     return {folder / os.path.expanduser(path): folder for folder in folders}

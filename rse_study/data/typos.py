@@ -9,8 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from rse_study.data.classes import find_set_file
-from rse_study.data.text_files import read_lines
+from rse_study.data.text_files import find_set_file, read_lines
 from rse_study.errors import InputError
 
 KEYBOARD = "lexicon/typo/keyboard_en.json"

@@ -9,7 +9,7 @@ from rse_study.assets.attack_resources import fingerprints_of, resources_of, wor
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.minilm import MiniLMGenerator, minilm_folder, minilm_generator
 from rse_study.data.corpus import Corpus, read_corpus
-from rse_study.data.hub_models import UnknownModel, check_model, local_name
+from rse_study.data.hub_models import Model, UnknownModel, check_model, local_name
 from rse_study.data.location import cache_dir
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
@@ -25,30 +25,9 @@ MINILM_MLM = "minilm-mlm"
 _WIKI = ("wiki/wiki1m_head/wiki1m_for_simcse.head.txt", "wiki/wikitext2/sentences.txt")
 
 
-@dataclass(frozen=True)
-class MaskedLMRef:
-    """A masked LM: a folder, or a hub name pinned to a commit."""
-
-    path_or_name: str
-    revision: str = "main"
-
-
 def needs_masked_lm(recipe: str) -> bool:
     """Whether the recipe uses a masked language model, which the study must then name."""
     return Resource.MASKED_LM in RECIPES.get(recipe).needs
-
-
-def load_resources(
-    recipe: str, data_dir: Path, masked_lm: str, resolved: MaskedLMRef | None = None, device: str = "cpu"
-) -> AttackResources:
-    """Load a recipe's resources onto a device; build MiniLM's masked LM if missing."""
-    resources = resources_of(recipe, data_dir, device)
-    if not needs_masked_lm(recipe):
-        return resources
-    at = resolved or find_masked_lm(masked_lm)
-    path_or_name = _minilm_mlm(data_dir) if at.path_or_name == MINILM_MLM else at.path_or_name
-    model: MaskedLM = WordPredictor(load_generator(path_or_name, at.revision).to(device))
-    return replace(resources, masked_lm=NamedModel(masked_lm, model))
 
 
 def fingerprint_resources(recipe: str, data_dir: Path, masked_lm: str) -> str:
@@ -68,11 +47,17 @@ class ResourceLoader:
     recipe: str
     data_dir: Path
     masked_lm: str
-    resolved: MaskedLMRef | None = None
-    """its location; None where the recipe uses no masked LM"""
+    resolved: Model | None = None
+    """its folder, or its hub name and commit; None where the recipe uses no masked LM"""
 
     def __call__(self, device: str = "cpu") -> AttackResources:
-        return load_resources(self.recipe, self.data_dir, self.masked_lm, self.resolved, device)
+        """Load the resources onto a device; build MiniLM's masked LM if missing."""
+        resources = resources_of(self.recipe, self.data_dir, device)
+        if self.resolved is None:
+            return resources
+        name, revision = self._folder_of(self.resolved)
+        model: MaskedLM = WordPredictor(load_generator(name, revision).to(device))
+        return replace(resources, masked_lm=NamedModel(self.masked_lm, model))
 
     def relocated(self, move: Callable[[str], str]) -> "ResourceLoader":
         """Return a copy that reads each of its folders where `move` puts it."""
@@ -82,9 +67,11 @@ class ResourceLoader:
         )
         if self.resolved is None:
             return replace(self, data_dir=moved)
-        named = self.resolved.path_or_name
-        model = _minilm_mlm(self.data_dir) if named == MINILM_MLM else named
-        return replace(self, data_dir=moved, resolved=replace(self.resolved, path_or_name=move(model)))
+        name, revision = self._folder_of(self.resolved)
+        return replace(self, data_dir=moved, resolved=(move(name), revision))
+
+    def _folder_of(self, model: Model) -> Model:
+        return (_minilm_mlm(self.data_dir) if model[0] == MINILM_MLM else model[0]), model[1]
 
 
 def resources_for(recipe: str, data_dir: Path, masked_lm: str) -> ResourceLoader:
@@ -93,14 +80,14 @@ def resources_for(recipe: str, data_dir: Path, masked_lm: str) -> ResourceLoader
     return ResourceLoader(recipe, data_dir.resolve(), masked_lm, resolved)
 
 
-def find_masked_lm(masked_lm: str) -> MaskedLMRef:
+def find_masked_lm(masked_lm: str) -> Model:
     """Return a folder with its absolute path, or a hub name with its current commit."""
     if masked_lm == MINILM_MLM:
-        return MaskedLMRef(masked_lm)
+        return masked_lm, "main"
     folder = Path(local_name(masked_lm))
     if folder.is_dir():
-        return MaskedLMRef(str(folder.resolve()))
-    return MaskedLMRef(masked_lm, fingerprint_of_model(masked_lm).rpartition("@")[2])
+        return str(folder.resolve()), "main"
+    return masked_lm, fingerprint_of_model(masked_lm).rpartition("@")[2]
 
 
 def _fingerprint_of_masked_lm(name: str, data_dir: Path) -> str:

@@ -1,6 +1,6 @@
 """An evaluation that fine-tunes a classifier and attacks it with one recipe."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from math import nan
@@ -14,7 +14,6 @@ from rse_study.activity import ProgressCallback
 from rse_study.assets.victim import VictimClassifier
 from rse_study.data.attack_sets import OF_GLUE, read_attack_set, training_for
 from rse_study.data.labelled import Labelled
-from rse_study.downstream.attack_items import attack_items, kept_outcomes
 from rse_study.downstream.attack_models import ResourceLoader, fingerprint_resources, resources_for
 from rse_study.downstream.fine_tuned import classifier_of, drawn
 from rse_study.downstream.scored_model import ModelFiles
@@ -25,15 +24,45 @@ from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.evaluations import Evaluation, evaluation_row
 from rse_study.evaluation.vectors import Embed
 from rse_study.results.files.attack_file import (
+    AGAIN,
     ATTACK,
     CLASSES,
     OutcomeRow,
     SummaryRow,
     keep_summary,
     outcomes_path,
+    parse_outcomes,
+    read_lines,
 )
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
+
+SHARES = {
+    "success_rate": {"succeeded": 100.0, "failed": 0.0, "skipped": nan},
+    "accuracy_under_attack": {"succeeded": 0.0, "failed": 100.0, "skipped": 0.0},
+}
+"""what each outcome adds to a figure that is a mean over inputs"""
+
+
+def kept_outcomes(folder: Path, attack: SummaryRow, indices: Iterable[int]) -> list[OutcomeRow]:
+    """Read the stored outcomes of these inputs, in the order of their indices."""
+    path = outcomes_path(folder, attack.set, attack.recipe)
+    known = parse_outcomes(read_lines(path, AGAIN)[1], path, AGAIN)
+    return [known[index] for index in sorted(indices)]
+
+
+def attack_items(outcomes: Sequence[OutcomeRow], figure: str) -> ItemScores | None:
+    """Return the scores of the inputs behind a figure.
+
+    None of a figure that is neither a mean over inputs nor a correlation.
+    """
+    if figure in SHARES:
+        return ItemScores.of([SHARES[figure][one.outcome] for one in outcomes])
+    if figure == "spearman_under_attack":
+        return ItemScores.of([one.adversarial_scores[0] for one in outcomes], [one.label for one in outcomes])
+    return None
+
 
 PREFIX = "attack-"
 WEIGHTS = "weights"

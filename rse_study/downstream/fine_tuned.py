@@ -18,7 +18,6 @@ from rse_study.downstream.registry import FINE_TUNED, SYNONYMS
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
 from rse_study.evaluation.changes import ChangeResources
-from rse_study.evaluation.classification import ClassifierScore
 from rse_study.evaluation.evaluations import evaluation_row
 from rse_study.evaluation.invariance import SEED, changed_text
 from rse_study.evaluation.vectors import Embed
@@ -48,10 +47,10 @@ class FineTunedTask(ABC):
         """Aggregations shown to readers, the main one first."""
 
     @abstractmethod
-    def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, ClassifierScore]]:
+    def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, EvaluationRow]]:
         """Yield an aggregation and its score for every figure."""
 
-    def is_worthless(self, score: ClassifierScore, made: VictimClassifier) -> bool:
+    def is_worthless(self, score: EvaluationRow, made: VictimClassifier) -> bool:
         """Whether a score says nothing about the encoder."""
         return score.degenerate
 
@@ -99,7 +98,7 @@ class FineTunedTask(ABC):
         return [
             evaluation_row(
                 self, subject, score.split, label, score.value, score.num_examples,
-                degenerate=self.is_worthless(score, made), num_skipped=score.num_unlabelled, seed=score.seed,
+                degenerate=self.is_worthless(score, made), num_skipped=score.num_skipped, seed=score.seed,
                 items=score.items,
             )
             for label, score in self.scores(classifier)

@@ -36,19 +36,22 @@ EVALUATIONS_OF_WEIGHTS: Registry[EvaluationFamily] = Registry(
             tuple(f"{task}/{recipe}" for task in ADVERSARIAL_STS for recipe in RECIPES),
         ),
         "NliFineTuned": EvaluationFamily(
-            "rse_study.downstream.nli:NliFineTuned", tuple(f"{task}/{FINE_TUNED}" for task in NLI)
+            "rse_study.downstream.fine_tuned_tasks:NliFineTuned",
+            tuple(f"{task}/{FINE_TUNED}" for task in NLI),
         ),
         "WeakenedTokens": EvaluationFamily(
             "rse_study.downstream.weakened:WeakenedTokens", (f"STS-B/{WEAKENED}",)
         ),
         "ReviewsFineTuned": EvaluationFamily(
-            "rse_study.downstream.nli:ReviewsFineTuned", tuple(f"{task}/{FINE_TUNED}" for task in REVIEWS)
+            "rse_study.downstream.fine_tuned_tasks:ReviewsFineTuned",
+            tuple(f"{task}/{FINE_TUNED}" for task in REVIEWS),
         ),
         "SquadFineTuned": EvaluationFamily(
-            "rse_study.downstream.squad:SquadFineTuned", (f"SQuAD/{FINE_TUNED}", f"SQuAD/{SYNONYMS}")
+            "rse_study.downstream.fine_tuned_tasks:SquadFineTuned",
+            (f"SQuAD/{FINE_TUNED}", f"SQuAD/{SYNONYMS}"),
         ),
         "GlueFineTuned": EvaluationFamily(
-            "rse_study.downstream.glue:GlueFineTuned",
+            "rse_study.downstream.fine_tuned_tasks:GlueFineTuned",
             tuple(f"GLUE-{task}/{preset}" for preset in (FINE_TUNED, SYNONYMS) for task in GLUE),
         ),
     },

@@ -10,7 +10,7 @@ import numpy as np
 from rse_study.collectives import Alone
 from rse_study.data.batches import Batches
 from rse_study.data.readers import read_sts
-from rse_study.data.subword_marks import MARKS
+from rse_study.data.template import MARKS
 from rse_study.data.tokenised import tokenise
 from rse_study.downstream.registry import WEAKENED
 from rse_study.downstream.scored_model import ModelFiles

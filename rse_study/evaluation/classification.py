@@ -4,7 +4,6 @@ import re
 import string
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import pearsonr
@@ -19,25 +18,9 @@ from rse_study.evaluation.attacks.engine import Victim
 from rse_study.evaluation.rank_correlation import spearman
 from rse_study.registry import Registry
 from rse_study.results.item_scores import ItemScores
+from rse_study.results.records import EvaluationRow
 from rse_study.spec import fingerprint_of
 from rse_study.tensors import Float, Int
-
-
-@dataclass(frozen=True)
-class ClassifierScore:
-    """One figure of a classifier on one split."""
-
-    task: str
-    split: str
-    metric: str
-    value: float
-    """x100."""
-    num_examples: int
-    num_unlabelled: int
-    seed: int
-    degenerate: bool
-    fingerprint: str
-    items: ItemScores | None = None
 
 
 def probabilities(predict: Victim, labelled: Labelled) -> Float[np.ndarray, "n c"]:
@@ -53,22 +36,27 @@ def probabilities(predict: Victim, labelled: Labelled) -> Float[np.ndarray, "n c
 
 
 def score_of(
-    task: Labelled | StsPairs | Questions, metric: str, value: float, *, seed: int, degenerate: bool
-) -> ClassifierScore:
-    """Return one figure of a classifier on all of a split."""
-    num_unlabelled = task.num_unlabelled if isinstance(task, Labelled) else 0
-    return ClassifierScore(
-        task=task.name, split=task.split, metric=metric, value=value, num_examples=len(task),
-        num_unlabelled=num_unlabelled, seed=seed, degenerate=degenerate, fingerprint=task.fingerprint,
+    task: Labelled | StsPairs | Questions,
+    metric: str,
+    value: float,
+    *,
+    seed: int,
+    degenerate: bool,
+    items: ItemScores | None = None,
+) -> EvaluationRow:
+    """Return one figure x100 of a classifier on all of a split."""
+    return EvaluationRow(
+        subject="", task=task.name, split=task.split, aggregation=metric, value=value, num_examples=len(task),
+        num_skipped=task.num_unlabelled if isinstance(task, Labelled) else 0, seed=seed, degenerate=degenerate,
+        fingerprint=task.fingerprint, items=items,
     )  # fmt: skip
 
 
-def evaluate_accuracy(predict: Victim, task: Labelled, *, seed: int) -> ClassifierScore:
+def evaluate_accuracy(predict: Victim, task: Labelled, *, seed: int) -> EvaluationRow:
     """Return a classifier's accuracy x100 on all of a split."""
     predicted = probabilities(predict, task).argmax(axis=1)
-    value = 100 * accuracy(task.labels, predicted)
-    score = score_of(task, "accuracy", value, seed=seed, degenerate=says_one_thing(predicted))
-    return replace(score, items=ItemScores.of(100.0 * (task.labels == predicted)))
+    value, items = 100 * accuracy(task.labels, predicted), ItemScores.of(100.0 * (task.labels == predicted))
+    return score_of(task, "accuracy", value, seed=seed, degenerate=says_one_thing(predicted), items=items)
 
 
 def accuracy(labels: Int[np.ndarray, " n"], predicted: Int[np.ndarray, " n"]) -> float:
@@ -85,7 +73,7 @@ ANLI_ALL, ANLI_MEAN = "ANLI-all", "ANLI-mean"
 """Averages over examples, and over rounds."""
 
 
-def evaluate_nli(predict: Victim, tasks: Sequence[Labelled], *, seed: int) -> list[ClassifierScore]:
+def evaluate_nli(predict: Victim, tasks: Sequence[Labelled], *, seed: int) -> list[EvaluationRow]:
     """Return each task's accuracy x100, and both averages over ANLI's rounds."""
     rows = [evaluate_accuracy(predict, task, seed=seed) for task in tasks]
     for split in dict.fromkeys(task.split for task in tasks):
@@ -95,21 +83,22 @@ def evaluate_nli(predict: Victim, tasks: Sequence[Labelled], *, seed: int) -> li
     return rows
 
 
-def _averages(rounds: list[ClassifierScore]) -> list[ClassifierScore]:
+def _averages(rounds: list[EvaluationRow]) -> list[EvaluationRow]:
     values, sizes = [row.value for row in rounds], [row.num_examples for row in rounds]
     named = {ANLI_ALL: np.average(values, weights=sizes), ANLI_MEAN: np.mean(values)}
     correct = np.concatenate([row.items.scores for row in rounds if row.items])
     parts = {ANLI_MEAN: np.repeat(np.arange(len(sizes)), sizes)}
     return [
-        replace(
-            rounds[0],
-            task=name,
-            value=float(value),
-            num_examples=sum(sizes),
-            num_unlabelled=sum(row.num_unlabelled for row in rounds),
-            degenerate=any(row.degenerate for row in rounds),
-            fingerprint=fingerprint_of([row.fingerprint for row in rounds]),
-            items=ItemScores.of(correct, parts=parts.get(name)),
+        rounds[0].model_copy(
+            update={
+                "task": name,
+                "value": float(value),
+                "num_examples": sum(sizes),
+                "num_skipped": sum(row.num_skipped for row in rounds),
+                "degenerate": any(row.degenerate for row in rounds),
+                "fingerprint": fingerprint_of([row.fingerprint for row in rounds]),
+                "items": ItemScores.of(correct, parts=parts.get(name)),
+            }
         )
         for name, value in named.items()
     ]
@@ -139,19 +128,20 @@ GLUE_METRICS: Registry[tuple[str, ...]] = Registry(
 )
 
 
-def evaluate_glue(predict: Victim, task: Labelled, *, seed: int) -> list[ClassifierScore]:
+def evaluate_glue(predict: Victim, task: Labelled, *, seed: int) -> list[EvaluationRow]:
     """Return a task's metrics x100; InputError if `predict` has other classes."""
     predicted = probabilities(predict, task).argmax(axis=1)
-    values = {
-        metric: 100 * _METRICS[metric](task.labels, predicted) for metric in GLUE_METRICS.get(task.name)
-    }
-    is_flat = says_one_thing(predicted)
-    rows = [score_of(task, metric, value, seed=seed, degenerate=is_flat) for metric, value in values.items()]
-    items = ItemScores.of(100.0 * (task.labels == predicted))
-    return [replace(row, items=items) if row.metric == "accuracy" else row for row in rows]
+    items = {"accuracy": ItemScores.of(100.0 * (task.labels == predicted))}
+    return [
+        score_of(
+            task, metric, 100 * _METRICS[metric](task.labels, predicted),
+            seed=seed, degenerate=says_one_thing(predicted), items=items.get(metric),
+        )
+        for metric in GLUE_METRICS.get(task.name)
+    ]  # fmt: skip
 
 
-def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> list[ClassifierScore]:
+def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> list[EvaluationRow]:
     """Return STS-B's Pearson and Spearman x100; 0, degenerate for constant values."""
     found = np.asarray(scores(list(zip(task.first, task.second, strict=True))), np.float64)
     if found.shape != (len(task),) or not np.isfinite(found).all():
@@ -159,18 +149,14 @@ def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> 
         raise InputError(f"shape {found.shape}", where=where, rule=rule, remedy="Fine-tune it for STS-B")
     is_flat = says_one_thing(found)
     named = {"pearson": lambda a, b: float(pearsonr(a, b).statistic), "spearman": spearman}
-    rows = [
+    items = {"spearman": ItemScores.of(found, task.gold)}
+    return [
         score_of(
-            task,
-            metric,
-            0.0 if is_flat else 100 * named[metric](found, task.gold),
-            seed=seed,
-            degenerate=is_flat,
+            task, metric, 0.0 if is_flat else 100 * named[metric](found, task.gold),
+            seed=seed, degenerate=is_flat, items=items.get(metric),
         )
         for metric in GLUE_METRICS.get(task.name)
-    ]
-    items = ItemScores.of(found, task.gold)
-    return [replace(row, items=items) if row.metric == "spearman" else row for row in rows]
+    ]  # fmt: skip
 
 
 Answering = Callable[[Sequence[Text]], list[str]]  # (question, context) -> answer
@@ -198,7 +184,7 @@ def f1(answer: str, accepted: Sequence[str]) -> float:
     return max(_shared(normalised(answer).split(), normalised(one).split()) for one in accepted)
 
 
-def evaluate_squad(answering: Answering, task: Questions, *, seed: int) -> list[ClassifierScore]:
+def evaluate_squad(answering: Answering, task: Questions, *, seed: int) -> list[EvaluationRow]:
     """Return the means of F1 and exact match over all questions, x100."""
     found = answering(task.texts)
     is_flat = len(found) > 1 and len(set(found)) == 1

@@ -87,7 +87,7 @@ EVALUATIONS: Registry[EvaluationFamily] = Registry(
             "rse_study.evaluation.geometry:AlignmentUniformity", (GEOMETRY,), is_of_dev=True
         ),
         "Steadiness": EvaluationFamily("rse_study.evaluation.invariance:Invariance", (INVARIANCE,)),
-        "Plane": EvaluationFamily("rse_study.evaluation.plane:SentencePlane", (IN_THE_PLANE,)),
+        "Plane": EvaluationFamily("rse_study.evaluation.invariance:SentencePlane", (IN_THE_PLANE,)),
     },
 )
 

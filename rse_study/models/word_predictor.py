@@ -5,8 +5,7 @@ from typing import Any
 
 import torch
 
-from rse_study.data.subword_marks import MARKS, PIECE, marks_beginnings
-from rse_study.data.template import specials, tokens_of
+from rse_study.data.template import MARKS, PIECE, marks_beginnings, specials, tokens_of
 from rse_study.evaluation.attacks.transformations import Blank
 from rse_study.models.encoder import first_position
 from rse_study.models.rtd import Generator, masked_logits

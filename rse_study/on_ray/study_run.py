@@ -7,8 +7,7 @@ from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.evaluation.replayed import ReplayedAttack, ReplayedPairs
-from rse_study.evaluation.replayed_texts import ReplayedTextAttack, ReplayedTexts
+from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
 from rse_study.evaluation.sts import Similarity
 from rse_study.on_ray.background import BackgroundWork
 from rse_study.on_ray.queue.callbacks import StudyCallback
@@ -326,6 +325,6 @@ def judges_of(base: Materials) -> Iterator[Evaluation]:
     """Yield the evaluations that judge trials in training, for baselines too."""
     yield Similarity(base.dev)
     if base.replayed:
-        yield ReplayedAttack(ReplayedPairs.open(Path(base.replayed)))
+        yield ReplayedPairs.open(Path(base.replayed))
     if base.replayed_texts:
-        yield ReplayedTextAttack(ReplayedTexts.open(Path(base.replayed_texts)))
+        yield ReplayedTexts.open(Path(base.replayed_texts))

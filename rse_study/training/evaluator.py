@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rse_study.evaluation.evaluations import FrozenEvaluation, measure
-from rse_study.evaluation.replayed import ReplayedAttack, ReplayedPairs
-from rse_study.evaluation.replayed_texts import ReplayedTextAttack, ReplayedTexts
+from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
 from rse_study.evaluation.serialise import read_stored
 from rse_study.evaluation.sts import aggregation_of, evaluate_sts
 from rse_study.evaluation.vectors import Embed
@@ -42,9 +41,9 @@ class ReplayedAttacks:
         """
         attacks: list[FrozenEvaluation] = []
         if self.pairs:
-            attacks.append(ReplayedAttack(self.pairs))
+            attacks.append(self.pairs)
         if self.texts:
-            attacks.append(ReplayedTextAttack(self.texts))
+            attacks.append(self.texts)
         metrics: dict[str, float] = {}
         for attack in attacks:
             rows = attack.score(embed, "")

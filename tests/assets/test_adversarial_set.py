@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rse_study.assets import prepare
-from rse_study.assets.adversarial_set import adversarial_set
+from rse_study.assets.replayed import adversarial_set
 from rse_study.assets.store import META
 from rse_study.data import builtin
 from rse_study.data.pairs import StsPairs
@@ -19,8 +19,7 @@ from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import cosines_of, fit_score, targets_of
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.lexicons import STOP_WORDS
-from rse_study.evaluation.replayed import ReplayedPairs
-from rse_study.evaluation.replayed_texts import ReplayedTexts
+from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.training.trial import Encoder, Replayed

@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from rse_study.assets.adversarial_texts import adversarial_texts, read_for
+from rse_study.assets.replayed import adversarial_texts, read_for
 from rse_study.assets.store import META
 from rse_study.data import builtin
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.replayed_texts import ReplayedTextAttack, ReplayedTexts, probe_of, victim_of
+from rse_study.evaluation.replayed import ReplayedTexts, probabilities_by, probe_of
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.training.trial import Encoder, Replayed
@@ -50,7 +50,7 @@ def test_the_probe_on_the_reference_is_deceived_by_changed_words(found, world, d
         assert len(AttackedText.of(before)) == len(AttackedText.of(after))
     assert (texts.recipe, texts.reference) == ("pwws", "base")
     embed = Embedder(*load_encoder(world.materials().base, "mean"))
-    ask = victim_of(embed, probe_of(embed, texts.training))
+    ask = probabilities_by(probe_of(embed, texts.training), embed)
     clean, now = (ask(side.texts) for side in (texts.clean, texts.attacked))
     gold = np.arange(len(texts.clean)), texts.clean.labels
     is_right = clean.argmax(axis=1) == texts.clean.labels
@@ -59,7 +59,7 @@ def test_the_probe_on_the_reference_is_deceived_by_changed_words(found, world, d
     assert all(same for same, right in zip(untouched, is_right, strict=True) if not right)
     assert (now[gold] <= clean[gold] + 1e-6).all()
     meta = json.loads((folder / META).read_text())
-    now, clean = (row.value for row in ReplayedTextAttack(texts).score(embed, ""))
+    now, clean = (row.value for row in texts.score(embed, ""))
     assert meta["asset"] == "adversarial-texts"
     assert meta["num_changed"] == texts.num_changed == untouched.count(False)
     assert (meta["clean_accuracy"], meta["accuracy_under_attack"]) == pytest.approx((clean, now))

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.assets import adversarial_set as of_pairs
-from rse_study.assets import adversarial_texts as of_texts
+from rse_study.assets import replayed as of_replayed
 from rse_study.assets.store import asset_path
 from rse_study.data import builtin
 from rse_study.downstream.attack_models import fingerprint_resources
@@ -40,11 +39,10 @@ def test_what_a_recipe_is_given_has_the_fingerprint_it_had(recipe, data_dir):
 
 @pytest.mark.parametrize("recipe", FOLDERS)
 def test_replayed_pairs_and_texts_lie_where_they_lay(recipe, data_dir, monkeypatch):
-    for module in (of_pairs, of_texts):
-        monkeypatch.setattr(module, "build", lambda root, kind, key, make: asset_path(root, kind, key))
+    monkeypatch.setattr(of_replayed, "build", lambda root, kind, key, make: asset_path(root, kind, key))
     replayed = Replayed(recipe=recipe, reference="minilm", labelled="builtin")
     encoder, dev = Encoder(name="minilm", pooling="mean"), builtin.graded_pairs("dev")
     assert (
-        of_pairs.adversarial_set(Path(), replayed, "", encoder, dev, data_dir).name,
-        of_texts.adversarial_texts(Path(), replayed, "", encoder, data_dir).name,
+        of_replayed.adversarial_set(Path(), replayed, "", encoder, dev, data_dir).name,
+        of_replayed.adversarial_texts(Path(), replayed, "", encoder, data_dir).name,
     ) == FOLDERS[recipe]

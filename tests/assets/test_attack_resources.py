@@ -10,15 +10,11 @@ from rse_study.data.text_files import find_file, read_lines
 from rse_study.data.typos import KEYBOARD, LOOKALIKES
 from rse_study.data.wordnet import ARCHIVE, FOLDER
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.attack import Target
-from rse_study.evaluation.attacks.engine import attack_all
-from rse_study.evaluation.attacks.goals import Untargeted
 from rse_study.evaluation.attacks.lexicons import PPDB, STOP_WORDS
 from rse_study.evaluation.attacks.recipes import RECIPES, REPLAYABLE
 from rse_study.evaluation.attacks.resources import Resource
 from rse_study.training.trial import Replayed
 from tests import needs
-from tests.evaluation.attacks.bag_of_words import BagOfWords
 
 FILES = {
     Resource.WORDNET: FOLDER / ARCHIVE,
@@ -58,8 +54,6 @@ def test_a_recipe_needs_what_it_says_and_nothing_else(recipe, data_dir, tmp_path
     prints = fingerprints_of(recipe, tmp_path)
     assert list(prints) == [need for need in wanted if need != Resource.MASKED_LM]
     assert prints == fingerprints_of(recipe, data_dir)
-    if recipe in REPLAYABLE:  # others ask a masked language model
-        attack_a_sentence(recipe, tmp_path)
     for name, path in laid.items():
         hidden = path.rename(path.with_name("hidden"))
         fresh = tmp_path.with_name(f"{tmp_path.name}-without-{name.replace(' ', '-')}")
@@ -67,15 +61,6 @@ def test_a_recipe_needs_what_it_says_and_nothing_else(recipe, data_dir, tmp_path
         with pytest.raises(InputError):
             fingerprints_of(recipe, fresh)
         hidden.rename(path)
-
-
-def attack_a_sentence(recipe, folder):
-    """A whole attack, with every lookup it makes."""
-    built = RECIPES.get(recipe)().build(resources_of(recipe, folder), Untargeted())
-    victim = BagOfWords({"great": 0.5, "good": 0.2, "film": 0.1, "so": 0.1})
-    target = Target(0, ("this great film is so good",), 1)
-    (outcome,) = attack_all(built, victim, [target], max_queries=300, seed=0)
-    assert outcome.num_queries > 1 and outcome.changed
 
 
 def test_word_lists_apart_from_the_data_folder_are_the_same_resources(data_dir, tmp_path):

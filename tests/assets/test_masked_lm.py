@@ -1,8 +1,7 @@
 import pytest
 import torch
 
-from rse_study.assets.masked_accuracy import masked_accuracy
-from rse_study.assets.masked_lm import LengthSorted, MaskedLMTraining, rate, split
+from rse_study.assets.masked_lm import LengthSorted, MaskedLMTraining, masked_accuracy, rate, split
 from rse_study.assets.tokenised import tokenised_corpus
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.models.generators import load_generator

@@ -1,3 +1,7 @@
+"""Batches of a corpus, their draws and the places of their real tokens."""
+
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -5,9 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rse_study.data.batches import NUM_SHAPES, Batch, Batches
+from rse_study.data.draws import Draws
 from rse_study.data.masking import mask_tokens
+from rse_study.data.real_tokens import RealTokens
 from rse_study.errors import InputError
 from rse_study.streams import Streams
+from tests.methods.problem import make_batch
 
 SHARED = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 seeds, workers = st.integers(0, 1000), st.integers(1, 4)
@@ -164,3 +171,107 @@ def of_lengths(lengths, longest):
     perturbable = mask & (column > 0) & (column < torch.tensor(lengths)[:, None] - 1)
     ids = torch.where(mask, 7, 0)
     return Batch(ids, mask, perturbable, torch.arange(len(lengths)), len(lengths), is_fixed=True)
+
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def batch(corpus) -> Batch:
+    return Batches(corpus, 20, Streams(3), are_fixed=True).batch(0)
+
+
+def noise(host, step):
+    """A draw that is keyed by row and step, and knows the batch's size."""
+    numbers = [
+        torch.rand(2, generator=Streams(0).generator("views", step, row)) for row in host.rows.tolist()
+    ]
+    return torch.stack(numbers), host.perturbable.sum(1)
+
+
+def taken(batch: Batch, draws: Draws | None, step: int = 4) -> list[torch.Tensor]:
+    """The same draw for a batch and for batches that are made from it."""
+    mine = replace(batch, draws=draws)
+    several = (mine, mine.repeated(2), mine.all_perturbable(), mine.all_perturbable().repeated(2))
+    return [value for each in several for value in each.drawn("noise", step, noise)]
+
+
+def same(found: list[torch.Tensor], expected: list[torch.Tensor]) -> bool:
+    return all(torch.equal(a, b) for a, b in zip(found, expected, strict=True))
+
+
+def test_a_batch_without_draws_makes_them_where_it_needs_them(batch):
+    expected = [value for each in (batch, batch.repeated(2)) for value in noise(each, 4)]
+    assert same(taken(batch, None)[:4], expected)
+
+
+def test_what_one_step_needed_is_made_ahead_for_the_next(batch, corpus):
+    makers: dict = {}
+    first = Draws(batch, 4, CPU, makers)
+    first.make_all()
+    assert not first.made  # nobody knows yet
+    assert same(taken(batch, first), taken(batch, None))
+    names = ["noise", "repeated 2/noise", "all/noise", "all/repeated 2/noise"]
+    assert [*first.made] == [*makers] == names
+
+    following = Batches(corpus, 20, Streams(3), are_fixed=True).batch(5)
+    ahead = Draws(following, 5, CPU, makers)
+    ahead.make_all()
+    assert [*ahead.made] == names
+    ahead.host = None  # as in a recorded step
+    assert same(taken(following, ahead, 5), taken(following, None, 5))
+    assert not same(taken(following, ahead, 5), taken(batch, first))
+
+
+def test_a_draw_is_made_once_a_step(batch):
+    calls = []
+
+    def counted(host, step):
+        calls.append(step)
+        return (host.ids,)
+
+    mine = replace(batch, draws=Draws(batch, 4, CPU, {}))
+    assert mine.drawn("ids", 4, counted)[0] is mine.drawn("ids", 4, counted)[0]
+    assert calls == [4]
+
+
+def test_without_the_batch_on_the_host_a_new_draw_is_refused_by_its_name(batch):
+    draws = Draws(batch, 4, CPU, {})
+    taken(batch, draws)
+    draws.host = None
+    taken(batch, draws)
+    with pytest.raises(AssertionError, match="repeated 3/noise is drawn inside a recorded step"):
+        replace(batch, draws=draws).repeated(3).drawn("noise", 4, noise)
+
+
+MASK = torch.tensor([[True, False, True, True], [True, False, False, False], [True, True, False, True]])
+
+
+def test_a_token_is_found_from_its_position():
+    places = RealTokens.of(MASK)
+    assert places.flat.tolist() == [0, 2, 3, 4, 8, 9, 11]
+    assert places.back[places.flat].tolist() == list(range(7))
+    assert places.numbers.tolist() == [1, 2, 3, 1, 1, 2, 3]
+    assert places.types.tolist() == [0] * 7
+
+
+def test_padding_stands_for_some_token_and_not_always_for_the_same():
+    at_padding = RealTokens.of(MASK).back[~MASK.flatten()]
+    assert 0 <= at_padding.min() < at_padding.max() < 7
+
+
+def test_the_bias_masks_padding_and_is_made_once_for_each_type():
+    places = RealTokens.of(MASK)
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        bias = places.bias(dtype)
+        expected = torch.zeros(MASK.shape, dtype=dtype).masked_fill(~MASK, -torch.inf)[:, None, None]
+        assert bias.dtype == dtype
+        assert torch.equal(bias, expected)
+        assert places.bias(dtype) is bias
+
+
+def test_a_batch_knows_its_places_and_those_of_its_repetitions():
+    batch = make_batch()
+    assert batch.real_places is batch.real_places
+    for each in (batch, batch.repeated(2)):
+        assert torch.equal(each.real_places.flat, each.mask.flatten().nonzero().squeeze(1))

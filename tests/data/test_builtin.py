@@ -28,7 +28,9 @@ def test_golden_fingerprints(default_corpus):
         "corpus": fingerprint_of(default_corpus),
         "dev": builtin.graded_pairs("dev").fingerprint,
         "test": builtin.graded_pairs("test").fingerprint,
-        "labelled": fingerprint_of(builtin.labelled("train").sentences + builtin.labelled("test").sentences),
+        "labelled": fingerprint_of(
+            [text for split in ("train", "test") for (text,) in builtin.opinions(split).texts]
+        ),
     }
     assert found == GOLDEN
 
@@ -73,9 +75,9 @@ def test_gold_falls_with_what_changes():
 
 
 def test_labelled_sentences_are_balanced_and_disjoint_and_so_are_pairs():
-    train, test = builtin.labelled("train"), builtin.labelled("test")
-    assert (len(train.sentences), len(test.sentences)) == (800, 400)
-    assert not set(train.sentences) & set(test.sentences)
+    train, test = builtin.opinions("train"), builtin.opinions("test")
+    assert (len(train), len(test)) == (800, 400)
+    assert not set(train.texts) & set(test.texts)
     for part in (train, test):
         assert part.labels.dtype == np.int64
         assert 0.4 < part.labels.mean() < 0.6

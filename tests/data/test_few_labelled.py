@@ -17,12 +17,12 @@ def drawn(labelled="builtin", data_dir=None, num_inputs=20, num_training=60, see
 
 
 def test_generated_opinions_are_split_without_a_text_in_common(tmp_path):
-    few, told = drawn(data_dir=tmp_path), builtin.labelled("train")
+    few, told = drawn(data_dir=tmp_path), builtin.opinions()
     assert (len(few.inputs), len(few.training)) == (20, 60)
     assert not set(few.inputs.texts) & set(few.training.texts)
-    label = dict(zip(told.sentences, told.labels.tolist(), strict=True))
+    label = dict(zip(told.texts, told.labels.tolist(), strict=True))
     for part in (few.inputs, few.training):
-        assert [label[sentence] for (sentence,) in part.texts] == part.labels.tolist()
+        assert [label[text] for text in part.texts] == part.labels.tolist()
         assert (part.name, part.split, part.classes) == ("builtin-opinions", "train", ("bad", "good"))
         assert len(Counter(part.labels.tolist())) == 2
 
@@ -32,8 +32,8 @@ def test_the_seed_draws_and_the_test_split_has_no_part(tmp_path):
     assert one.inputs.fingerprint == again.inputs.fingerprint != other.inputs.fingerprint
     assert one.training.fingerprint == again.training.fingerprint != other.training.fingerprint
     whole = drawn(data_dir=tmp_path, num_inputs=300, num_training=500)
-    unseen = set(builtin.labelled("test").sentences)
-    assert not unseen & {sentence for part in (whole.inputs, whole.training) for (sentence,) in part.texts}
+    unseen = set(builtin.opinions("test").texts)
+    assert not unseen & {*whole.inputs.texts, *whole.training.texts}
 
 
 def customer_reviews(folder, negative, positive):

@@ -6,7 +6,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 from transformers.models.bert.tokenization_bert_legacy import BertTokenizerLegacy
 
-from rse_study.assets.word_pieces import train_tokenizer
+from rse_study.assets.tiny import train_tokenizer
 from rse_study.data.batches import Batches
 from rse_study.data.template import encode, num_ids, special_ids
 from rse_study.data.tokenised import TokenisedCorpus, tokenise

@@ -49,9 +49,9 @@ def test_a_masked_lm_is_the_one_that_was_found_wherever_and_whenever_it_runs(tmp
     (tmp_path / "mlm").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(attack_models, "fingerprint_of_model", lambda name: f"{name}@{'c' * 40}")
-    assert attack_models.find_masked_lm("mlm") == attack_models.MaskedLMRef(str(tmp_path / "mlm"))
-    assert attack_models.find_masked_lm("somebody/mlm") == attack_models.MaskedLMRef("somebody/mlm", "c" * 40)
-    assert attack_models.find_masked_lm("minilm-mlm").path_or_name == "minilm-mlm"
+    assert attack_models.find_masked_lm("mlm") == (str(tmp_path / "mlm"), "main")
+    assert attack_models.find_masked_lm("somebody/mlm") == ("somebody/mlm", "c" * 40)
+    assert attack_models.find_masked_lm("minilm-mlm") == ("minilm-mlm", "main")
 
 
 def test_relative_folders_are_found_from_another_one(data_dir, tmp_path, monkeypatch):

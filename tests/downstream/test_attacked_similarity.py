@@ -242,7 +242,10 @@ def test_what_no_attack_can_move_is_not_robust_but_weak(asked, weights, embed, h
 
 
 def test_scores_that_order_pairs_are_not_weak(asked, weights, embed):
-    rows = score_model(ScoredModel("me", embed, weights), [asked(num_inputs=5, max_queries=20)])
+    evaluation = asked(num_inputs=5, max_queries=20)
+    rows = score_model(ScoredModel("me", embed, weights), [evaluation])
+    assert {row.evaluation for row in rows} == {"AdvSTS-B/pwws"} == {evaluation.name}
+    assert {measure.metric for measure in evaluation.measures} <= {row.metric for row in rows}
     assert [row.aggregation for row in rows if row.degenerate and row.value == row.value] == []
     assert read_attacks(weights.kept).summary["weak"].tolist() == [False]
     (left,) = [row for row in rows if row.aggregation == "spearman_under_attack"]

@@ -35,7 +35,7 @@ def test_a_glue_classifier_that_says_one_thing_is_degenerate_and_a_poor_one_is_n
     predicted = asked.classifier(weights).load().predict(asked.held_out[0].texts).argmax(1)
     assert {row.degenerate for row in rows.values()} == {len(set(predicted.tolist())) == 1}
     score, made = score_of(asked, weights), asked.classifier(weights)
-    assert not asked.is_worthless(replace(score, degenerate=False), replace(made, is_weak=True))
+    assert not asked.is_worthless(score.model_copy(update={"degenerate": False}), replace(made, is_weak=True))
 
 
 def test_stsb_is_a_regression(tmp_path, weights):

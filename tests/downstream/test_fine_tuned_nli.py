@@ -90,7 +90,9 @@ def test_without_training_sets_the_few_pairs_train_a_weak_one(tmp_path, weights)
     assert all(row.degenerate for row in rows.values())
     tuned = read_task("ANLI", tmp_path)
     score, made = score_of(tuned, weights), asked.classifier(weights)
-    assert not tuned.is_worthless(replace(score, degenerate=False), replace(made, is_weak=False))
+    assert not tuned.is_worthless(
+        score.model_copy(update={"degenerate": False}), replace(made, is_weak=False)
+    )
 
 
 def test_missing_nli_is_refused_with_its_layout(tmp_path):

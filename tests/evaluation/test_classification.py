@@ -39,8 +39,8 @@ def _first_letters(texts):
 def test_accuracy_of_each_task_and_what_it_was_measured_on():
     tasks = [_premises("SNLI", [0, 2, 1, 2], num_unlabelled=3), _premises("MNLI", [0, 0], "dev_matched")]
     snli, mnli = evaluate_nli(_first_letters, tasks, seed=4)
-    assert (snli.task, snli.split, snli.metric, snli.value) == ("SNLI", "dev", "accuracy", 75.0)
-    assert (snli.num_examples, snli.num_unlabelled, snli.seed) == (4, 3, 4)
+    assert (snli.task, snli.split, snli.aggregation, snli.value) == ("SNLI", "dev", "accuracy", 75.0)
+    assert (snli.num_examples, snli.num_skipped, snli.seed) == (4, 3, 4)
     assert snli.fingerprint == tasks[0].fingerprint
     assert (mnli.split, mnli.value, mnli.degenerate) == ("dev_matched", 50.0, False)
 
@@ -86,7 +86,7 @@ def _says(predicted):
 
 def _values(name, predicted=PREDICTED):
     rows = evaluate_glue(_says(predicted), _ten_texts(name), seed=0)
-    return {row.metric: row.value for row in rows}
+    return {row.aggregation: row.value for row in rows}
 
 
 def test_each_task_has_its_metrics():
@@ -123,7 +123,7 @@ def test_correlations_of_the_regression_and_no_other_ten_texts():
         asked.extend(texts)
         return np.array([0.1, 9.0, 3.0, 2.0])
 
-    rows = {row.metric: row for row in evaluate_glue_pairs(scores, _pairs(), seed=0)}
+    rows = {row.aggregation: row for row in evaluate_glue_pairs(scores, _pairs(), seed=0)}
     assert asked == [("a", "e"), ("b", "f"), ("c", "g"), ("d", "h")]
     assert rows["spearman"].value == pytest.approx(80.0)  # 1 - 6 * 2 / (4 * 15): two neighbours swapped
     x, y = np.array([0.1, 9.0, 3.0, 2.0]), _pairs().gold
@@ -167,7 +167,7 @@ def test_scores_are_means_of_all_questions():
     texts = [("Who?", "red cat sat"), ("What?", "a dog")]
     task = Questions("SQuAD", "dev", texts, [("red cat",), ("dog",)], np.array([0, 2]))
     found = evaluate_squad(lambda asked: ["red", "dog"], task, seed=3)
-    assert [(row.metric, row.value) for row in found] == [
+    assert [(row.aggregation, row.value) for row in found] == [
         ("f1", pytest.approx(100 * (2 / 3 + 1) / 2)),
         ("exact_match", 50.0),
     ]

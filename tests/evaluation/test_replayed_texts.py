@@ -9,8 +9,7 @@ import pytest
 
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError
-from rse_study.evaluation import replayed_texts
-from rse_study.evaluation.replayed_texts import FILE, ReplayedTextAttack, ReplayedTexts, probe_of, victim_of
+from rse_study.evaluation.replayed import C, ReplayedTexts, probabilities_by, probe_of
 from rse_study.results.records import Measure
 from tests.cases import cases
 from tests.evaluation.contract import all_one, asked_once, check_items, rows_of
@@ -44,13 +43,13 @@ def by_hand(part: Labelled) -> float:
     training, tested = (embed([text for (text,) in one.texts]) for one in (TRAINING, part))
     shift = training.mean(axis=0)
     scale = math.sqrt(((training - shift) ** 2).mean())
-    weights, intercept = newton((training - shift) / scale, TRAINING.labels, replayed_texts.C)
+    weights, intercept = newton((training - shift) / scale, TRAINING.labels, C)
     return float(np.mean(((tested - shift) / scale @ weights + intercept > 0) == part.labels))
 
 
 def accuracies(encoder, texts: ReplayedTexts) -> tuple[float, float]:
     """Under attack, and clean."""
-    rows = rows_of(ReplayedTextAttack(texts), encoder)
+    rows = rows_of(texts, encoder)
     return rows["accuracy"].value, rows["clean_accuracy"].value
 
 
@@ -61,7 +60,7 @@ def test_accuracies_are_those_of_a_fresh_probe_on_the_encoders_own_vectors():
 
 
 def test_it_is_an_evaluation_of_all_texts_each_embedded_once():
-    evaluation = ReplayedTextAttack(REPLAYED)
+    evaluation = REPLAYED
     rows = rows_of(evaluation, embed)
     assert list(rows) == ["accuracy", "clean_accuracy"]
     assert {(row.num_examples, row.split, row.preset) for row in rows.values()} == {(40, "all", "replayed")}
@@ -70,7 +69,7 @@ def test_it_is_an_evaluation_of_all_texts_each_embedded_once():
     assert evaluation.num_sentences == len(TRAINING) + 2 * len(CLEAN)
     assert evaluation.measures == (Measure(name="toy/replayed accuracy", metric="toy/replayed/accuracy"),)
     texts = {text for part in (TRAINING, CLEAN, ATTACKED) for (text,) in part.texts}
-    assert asked_once(ReplayedTextAttack(REPLAYED), embed) == texts
+    assert asked_once(REPLAYED, embed) == texts
 
 
 def test_another_encoder_is_judged_by_its_own_probe_and_what_was_not_attacked_is_as_accurate():
@@ -93,16 +92,16 @@ def lost_once(sentences):
 def test_a_collapsed_encoder_scores_nothing_and_is_marked(collapsed):
     """A probe that says one class for all would be right half the time."""
     assert ATTACKED.texts[0] not in {*TRAINING.texts, *CLEAN.texts}
-    rows = rows_of(ReplayedTextAttack(REPLAYED), collapsed)
+    rows = rows_of(REPLAYED, collapsed)
     assert [(row.value, row.degenerate) for row in rows.values()] == [(0, True), (0, True)]
 
 
 def test_the_victim_is_the_probe_and_each_text_is_answered_by_itself():
     probe = probe_of(embed, TRAINING)
-    answers = victim_of(embed, probe)(CLEAN.texts)
+    answers = probabilities_by(probe, embed)(CLEAN.texts)
     assert answers.shape == (40, 2) and answers.sum(axis=1) == pytest.approx(1)
     assert np.mean(answers.argmax(axis=1) == CLEAN.labels) == pytest.approx(by_hand(CLEAN))
-    assert victim_of(embed, probe)(CLEAN.texts[3:4]) == pytest.approx(answers[3:4], abs=1e-12)
+    assert probabilities_by(probe, embed)(CLEAN.texts[3:4]) == pytest.approx(answers[3:4], abs=1e-12)
 
 
 @pytest.mark.parametrize("number", [1.0, math.nan])
@@ -125,17 +124,17 @@ def test_it_is_what_was_saved(tmp_path):
         assert again.num_changed == kept.num_changed
     both = zip(CLEAN.texts, ATTACKED.texts, strict=True)
     assert REPLAYED.num_changed == sum(one != other for one, other in both)
-    assert REPLAYED.num_changed > 0 and "naïve" in (tmp_path / FILE).read_text(encoding="utf-8")
+    assert REPLAYED.num_changed > 0 and "naïve" in (tmp_path / ReplayedTexts.file).read_text(encoding="utf-8")
 
 
 @cases("part", ["training", "clean", "attacked"])
 @cases("what", ["texts", "labels"])
 def test_the_fingerprint_is_of_texts_and_labels(tmp_path, part, what):
     REPLAYED.save(tmp_path)
-    content = json.loads((tmp_path / FILE).read_text())
+    content = json.loads((tmp_path / ReplayedTexts.file).read_text())
     before = content[part][what][3]
     content[part][what][3] = before + "!" if what == "texts" else 1 - before
-    (tmp_path / FILE).write_text(json.dumps(content))
+    (tmp_path / ReplayedTexts.file).write_text(json.dumps(content))
     assert ReplayedTexts.open(tmp_path).fingerprint != REPLAYED.fingerprint
     assert ReplayedTexts(*_parts(REPLAYED), "another", "another").fingerprint == REPLAYED.fingerprint
 

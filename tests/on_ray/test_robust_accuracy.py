@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rse_study.data import builtin
-from rse_study.evaluation.replayed_texts import ReplayedTextAttack, ReplayedTexts
+from rse_study.evaluation.replayed import ReplayedTexts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.on_ray.driver import run_study
@@ -58,7 +58,7 @@ def test_its_trials_are_judged_by_the_models_they_came_to(ran):
     for cell in cells:
         t, value = last[cell.identity]
         model = Embedder(*load_encoder(cell_folder(folder, cell.identity) / "model", "mean"))
-        attacked, clean = (row.value for row in ReplayedTextAttack(texts).score(model, ""))
+        attacked, clean = (row.value for row in texts.score(model, ""))
         assert (t, value) == (3, attacked)
         assert 0 < value != clean
 
@@ -70,5 +70,5 @@ def test_baselines_are_measured_by_the_same_texts(ran, materials):
     found = rows[rows["metric"] == METRIC].set_index("subject")
     assert set(found.index) == {"untrained", "start"}  # word overlap has no vectors
     assert set(found["fingerprint"]) == {texts.fingerprint}
-    start, _ = ReplayedTextAttack(texts).score(Embedder(*load_encoder(materials.base, "mean")), "")
+    start, _ = texts.score(Embedder(*load_encoder(materials.base, "mean")), "")
     assert found.loc["start", "value"] == start.value

@@ -4,8 +4,7 @@ import pytest
 
 from rse_study.data.builtin import graded_pairs, opinions
 from rse_study.data.pairs import joined
-from rse_study.evaluation.replayed import ReplayedAttack, ReplayedPairs
-from rse_study.evaluation.replayed_texts import ReplayedTextAttack, ReplayedTexts
+from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
 from rse_study.methods import RobustSentEmbed
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
@@ -58,8 +57,8 @@ def test_an_objective_under_attack_is_what_baselines_are_measured_by(record_of, 
     pairs = graded_pairs("dev")
     texts = opinions()
     measures = (
-        *ReplayedAttack(ReplayedPairs(pairs, pairs, "pwws", "base")).measures,
-        *ReplayedTextAttack(ReplayedTexts(texts, texts, texts, "pwws", "base")).measures,
+        *ReplayedPairs(pairs, pairs, "pwws", "base").measures,
+        *ReplayedTexts(texts, texts, texts, "pwws", "base").measures,
     )
     assert {measure.metric: measure.direction for measure in measures}[found.evaluation] == direction
 

@@ -11,8 +11,7 @@ from pydantic import ValidationError
 from rse_study.data import builtin
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.evaluations import FrozenEvaluation
-from rse_study.evaluation.replayed import ReplayedAttack, ReplayedPairs
-from rse_study.evaluation.replayed_texts import ReplayedTextAttack, ReplayedTexts
+from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.results.files.result_file import read_result
@@ -73,11 +72,11 @@ def test_every_look_has_them_and_the_last_is_the_kept_models(world: World, tmp_p
     assert [point.t for point in points if point.metrics.keys() >= ROBUST] == [0, 5, 10, 12]
     assert not any(ROBUST & point.metrics.keys() for point in points if "dev" not in point.metrics)
     embed = Embedder(*load_encoder(tmp_path / "model"))
-    wanted = metrics_of(ReplayedAttack(pairs), embed)
+    wanted = metrics_of(pairs, embed)
     assert {name: points[-1].metrics[name] for name in ROBUST} == pytest.approx(wanted, abs=1e-4)
     assert {name: read_result(tmp_path).final[name] for name in ROBUST} == pytest.approx(wanted, abs=1e-4)
     start = Embedder(*load_encoder(world.materials().base, trial.encoder.pooling))
-    before = metrics_of(ReplayedAttack(pairs), start)
+    before = metrics_of(pairs, start)
     assert {name: points[0].metrics[name] for name in ROBUST} == pytest.approx(before, abs=1e-4)
     assert before != wanted and before["robust/degenerate"] == 0
 
@@ -105,7 +104,7 @@ def test_texts_are_judged_at_every_look_by_the_encoder_as_it_is_then(world: Worl
     for encoder, point in (("model", points[-1]), ("base", points[0])):
         folder = tmp_path / "judged" / "model" if encoder == "model" else materials.base
         embed = Embedder(*load_encoder(folder, trial.encoder.pooling))
-        wanted = metrics_of(ReplayedTextAttack(texts), embed)
+        wanted = metrics_of(texts, embed)
         for name in TEXTUAL:
             assert point.metrics[name] == pytest.approx(wanted[name]), name
     pairs_alone = list(train(trial, 3, dataclasses.replace(materials, replayed_texts=""), tmp_path / "pairs"))

@@ -6,7 +6,6 @@ from itertools import chain, starmap
 from pathlib import Path
 
 from rse_study.data.corpus import Corpus, TextFiles, check_corpus, find_text
-from rse_study.data.dev_pairs import read_dev
 from rse_study.data.hub import Dataset, check_dataset
 from rse_study.data.hub_models import (
     OUR_OWN,
@@ -17,7 +16,7 @@ from rse_study.data.hub_models import (
     described_folder,
 )
 from rse_study.data.location import study_folders
-from rse_study.data.readers import read_sts
+from rse_study.data.readers import read_dev, read_sts
 from rse_study.data.tasks import SUBSETS
 from rse_study.data.wordnet import wordnet_archive
 from rse_study.downstream.registry import read_evaluation
@@ -188,8 +187,8 @@ def _replayed(trial: Trial, data_dir: Path) -> Iterator[Missing]:
     if replayed.recipe == "none":
         return
     # These import model and evaluation code, which takes seconds.
-    from rse_study.assets.adversarial_texts import read_for
     from rse_study.assets.attack_resources import fingerprints_of
+    from rse_study.assets.replayed import read_for
 
     yield from _tried(
         f"replayed.recipe = {replayed.recipe!r}", partial(fingerprints_of, replayed.recipe, data_dir)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from rse_study.data import builtin
 from rse_study.data.corpus import Builtin, Corpus, read_corpus
-from rse_study.data.dev_pairs import read_dev
 from rse_study.data.location import study_folders
+from rse_study.data.readers import read_dev
 from rse_study.downstream.settings import Settings
 from rse_study.errors import InputError, MissingFile
 

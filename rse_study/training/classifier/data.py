@@ -9,8 +9,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from rse_study.data.held_out import held_out
 from rse_study.data.labelled import Labelled, Text
+from rse_study.data.overlap import held_out
 from rse_study.data.pairs import StsPairs
 from rse_study.data.questions import Questions
 from rse_study.errors import InputError

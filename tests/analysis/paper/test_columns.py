@@ -15,8 +15,7 @@ from rse_study.data.labelled_sets import ANLI_ROUNDS
 from rse_study.data.pairs import StsPairs
 from rse_study.data.tasks import GLUE, NLI_CLASSES
 from rse_study.downstream.attacked_classifier import figures_of
-from rse_study.downstream.glue import GlueFineTuned
-from rse_study.downstream.nli import NliFineTuned
+from rse_study.downstream.fine_tuned_tasks import GlueFineTuned, NliFineTuned
 from rse_study.downstream.registry import (
     EVALUATIONS_OF_WEIGHTS,
     FINE_TUNED,
@@ -28,7 +27,7 @@ from rse_study.downstream.settings import Attacks, Settings
 from rse_study.downstream.weakened import WeakenedTokens
 from rse_study.evaluation.classification import SQUAD_METRICS
 from rse_study.evaluation.geometry import AlignmentUniformity
-from rse_study.evaluation.plane import SentencePlane
+from rse_study.evaluation.invariance import SentencePlane
 from rse_study.evaluation.sts import Similarity
 from rse_study.evaluation.transfer import Transfer
 from rse_study.models.classifier import Classifier

@@ -22,8 +22,7 @@ from rse_study.data.pairs import StsPairs
 from rse_study.data.tasks import GLUE
 from rse_study.data.text_files import SET_DATA
 from rse_study.downstream.fine_tuned import FineTunedTask
-from rse_study.downstream.glue import PREFIX, GlueFineTuned
-from rse_study.downstream.nli import NliFineTuned
+from rse_study.downstream.fine_tuned_tasks import PREFIX, GlueFineTuned, NliFineTuned
 from rse_study.downstream.registry import FINE_TUNED, NLI
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Attacks, Settings, Tasks

@@ -1,4 +1,6 @@
-from rse_study.data.subword_marks import marks_beginnings
+"""How a vocabulary marks words."""
+
+from rse_study.data.template import marks_beginnings
 from tests.cases import cases
 
 

@@ -1,8 +1,9 @@
-"""Natural language inference, and reviews, as evaluations after fine-tuning.
+"""Tasks after fine-tuning: NLI and reviews, GLUE, SQuAD.
 
 For ANLI, V-advCSE (Table 3) trains as Nie et al. (2020) do, on MNLI, SNLI, ANLI and FEVER together. We use
 those that are in the data folder. If a task has no training set there, the small SNLI subset trains a weak
 classifier.
+GLUE is scored on its validation splits (L2P-CSR Table 4, DCL Table 1), SQuAD on its dev set (DCL Table 2).
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,18 +12,32 @@ from pathlib import Path
 
 import numpy as np
 
-from rse_study.assets.victim import VictimClassifier
+from rse_study.assets.victim import VictimClassifier, taken
 from rse_study.data.attack_sets import training_for
+from rse_study.data.glue import read_glue
 from rse_study.data.labelled import Labelled
 from rse_study.data.labelled_sets import ANLI_ROUNDS, REVIEWS, files_of, read_labelled
-from rse_study.data.tasks import NLI_CLASSES
+from rse_study.data.pairs import StsPairs
+from rse_study.data.questions import Questions, read_squad
+from rse_study.data.tasks import GLUE, NLI_CLASSES
 from rse_study.data.text_files import SET_DATA
-from rse_study.downstream.fine_tuned import FineTunedTask, drawn
+from rse_study.downstream.fine_tuned import FineTunedTask, drawn, with_synonyms
+from rse_study.downstream.registry import SYNONYMS
 from rse_study.downstream.settings import Settings
 from rse_study.errors import MissingFile
-from rse_study.evaluation.classification import ClassifierScore, evaluate_nli
+from rse_study.evaluation.classification import (
+    GLUE_METRICS,
+    SQUAD_METRICS,
+    evaluate_glue,
+    evaluate_glue_pairs,
+    evaluate_nli,
+    evaluate_squad,
+)
+from rse_study.models.span_reader import SpanReader
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.registry import Registry
+from rse_study.results.records import EvaluationRow
+from rse_study.training.classifier.data import Supervised
 
 Split = tuple[str, str]
 _TRAINING: Registry[tuple[Split, ...]] = Registry(
@@ -68,14 +83,14 @@ class NliFineTuned(FineTunedTask):
             return tuple(f"mean {split}" for split in whole)
         return tuple(self._label(given.name, given.split) for given in self.held_out)
 
-    def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, ClassifierScore]]:
+    def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, EvaluationRow]]:
         """Yield labels such as `R1 test`, `all test` (examples) and `mean test` (rounds)."""
         tasks = [given for given in self.held_out if isinstance(given, Labelled)]
         predict, seed = classifier.predicting(tasks[0].classes), self.settings.tasks.seed
         for score in evaluate_nli(predict, tasks, seed=seed):
             yield self._label(score.task, score.split), score
 
-    def is_worthless(self, score: ClassifierScore, made: VictimClassifier) -> bool:
+    def is_worthless(self, score: EvaluationRow, made: VictimClassifier) -> bool:
         """Whether the classifier gives one answer to everything, or is below 60% on dev."""
         return score.degenerate or made.is_weak
 
@@ -121,3 +136,71 @@ def _fallback(task: str, lacking: Sequence[str], data_dir: Path) -> Labelled:
 def _missing(what: str, files: Sequence[str], data_dir: Path) -> MissingFile:
     rule = f"the layout is {', '.join(files)} (plain or .gz) in the data folder"
     return MissingFile(what, where=str(data_dir), rule=rule, remedy=SET_DATA)
+
+
+PREFIX = "GLUE-"
+
+
+@dataclass(frozen=True)
+class GlueFineTuned(FineTunedTask):
+    """The metrics of one GLUE task on its validation split, or on both of MNLI's.
+
+    Low accuracy makes no row degenerate: two thirds of MRPC's pairs are paraphrases, and WNLI is rarely learnt.
+    """
+
+    @classmethod
+    def read(cls, name: str, data_dir: Path, settings: Settings) -> "GlueFineTuned":
+        (task, preset), tasks = name.split("/"), settings.tasks
+        glue = task.removeprefix(PREFIX)
+        training, *held_out = (
+            read_glue(glue, split, data_dir, tasks.glue) for split in GLUE.get(glue).splits
+        )
+        chosen = taken(training, drawn(len(training), tasks.num_training, tasks.seed))
+        changed = [with_synonyms(given, data_dir) for given in held_out if preset == SYNONYMS]
+        return cls(task, chosen, tuple(held_out), settings, changed=tuple(changed))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        metrics = GLUE_METRICS.get(self.task)
+        return tuple(self._label(metric, given.split) for given in self.held_out for metric in metrics)
+
+    def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, EvaluationRow]]:
+        """Yield labels such as `f1`, or `accuracy validation_matched` for MNLI."""
+        for given in self.scored:
+            for score in self._of_split(classifier, given):
+                yield self._label(score.aggregation, score.split), score
+
+    def _of_split(self, classifier: TextClassifier, given: Supervised) -> list[EvaluationRow]:
+        seed = self.settings.tasks.seed
+        if isinstance(given, StsPairs):
+            return evaluate_glue_pairs(classifier.scores, given, seed=seed)
+        assert isinstance(given, Labelled)
+        return evaluate_glue(classifier.predicting(given.classes), given, seed=seed)
+
+    def _label(self, metric: str, split: str) -> str:
+        return metric if len(self.held_out) == 1 else f"{metric} {split}"
+
+
+@dataclass(frozen=True)
+class SquadFineTuned(FineTunedTask):
+    """F1 and exact match on the dev set; that of the test set was never published."""
+
+    @classmethod
+    def read(cls, name: str, data_dir: Path, settings: Settings) -> "SquadFineTuned":
+        (task, preset), tasks = name.split("/"), settings.tasks
+        training, dev = read_squad("train", data_dir), read_squad("dev", data_dir)
+        chosen = training.take(drawn(len(training), tasks.num_training, tasks.seed))
+        changed = (with_synonyms(dev, data_dir),) if preset == SYNONYMS else ()
+        return cls(task, chosen, (dev,), settings, changed=changed)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return SQUAD_METRICS
+
+    def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, EvaluationRow]]:
+        """Yield `f1` and `exact_match`."""
+        assert isinstance(classifier, SpanReader)
+        for given in self.scored:
+            assert isinstance(given, Questions)
+            for score in evaluate_squad(classifier.answers, given, seed=self.settings.tasks.seed):
+                yield score.aggregation, score
