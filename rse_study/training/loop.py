@@ -61,8 +61,8 @@ def train(
 ) -> Points:
     """Train one cell and yield its points; every worker runs this.
 
-    Yields a point before training, every `report_every` steps, at every measurement on the dev pairs, wherever an
-    evaluation is watched, and at the end. The answer "stop", given to every worker alike, ends the cell early and
+    Yields a point before training, every `report_every` steps, at every measurement on the dev pairs, and at the
+    end. The answer "stop", given to every worker alike, ends the cell early and
     keeps its checkpoint; None goes on, and the final point's answer is ignored. Call it again to resume after an
     interruption; a finished cell yields its last point only.
 
@@ -205,12 +205,9 @@ def _advance(state: TrainState, session: Session) -> bool:
 def _measure_base(session: Session) -> dict[str, float]:
     if session.run.collectives.rank != 0:
         return {}
-
-    def measure() -> dict[str, float]:
-        return session.evaluator.evaluate_dev() | session.evaluator.evaluate_watched(0, session.num_steps)
-
+    size = session.run.collectives.size
     return scores_of_base(
-        session.trial, session.materials, session.run.collectives.size, session.device, measure
+        session.trial, session.materials, size, session.device, session.evaluator.evaluate_dev
     )
 
 

@@ -148,15 +148,14 @@ class Session:
             metrics |= self.evaluator.evaluate_dev()
             endings = [""] * (state.t == self.num_steps) + [AT_CHECKPOINT] * self._keep(metrics["dev"], state)
             self._write_items(state.identity, endings)
-        return metrics | self.evaluator.evaluate_watched(state.t, self.num_steps)
+        return metrics
 
     def _is_dev_due(self, t: int) -> bool:
         return t == self.num_steps or t % self.trial.selection.every == 0
 
     def _is_due(self, t: int) -> bool:
         """Whether the history has a point after step `t`, from 1."""
-        is_watched = bool(self.trial.watched_at(t, self.num_steps))
-        return self._is_dev_due(t) or is_watched or t % self.trial.cadence(self.num_steps) == 0
+        return self._is_dev_due(t) or t % self.trial.cadence(self.num_steps) == 0
 
     @functools.cached_property
     def losses(self) -> LossWatch:

@@ -53,7 +53,6 @@ def _key(trial: Trial, materials: Materials, num_workers: int, device: torch.dev
             "pooling": trial.encoder.pooling,
             "template": trial.encoder.template,
             "semantics": [part.semantics for part in (trial, trial.encoder, trial.selection, trial.replayed)],
-            "watched": sorted(trial.watched),
             "compiled": trial.compiled,
             "decides": what_decides(provenance(device, num_workers, trial.precision)),
         }
