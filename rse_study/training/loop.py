@@ -16,13 +16,12 @@ from rse_study.results.files.schema import CHECKPOINT_FOLDER
 from rse_study.results.records import Verdict
 from rse_study.training import checkpoint
 from rse_study.training.cell_result import conclude, finished
-from rse_study.training.checkpoint import TrainState
+from rse_study.training.checkpoint import Publish, TrainState, keep_local
 from rse_study.training.gpu_memory import full_memory_named
 from rse_study.training.materials import Materials, identity_of
-from rse_study.training.publishing import Publish, keep_local
 from rse_study.training.session import Session
 from rse_study.training.session_setup import open_session
-from rse_study.training.shared_start import scores_of_base
+from rse_study.training.shared_files import scores_of_base
 from rse_study.training.trial import Trial
 
 SAVING_SHARE = 20  # each second spent on writing or sending a checkpoint is followed by this many without one

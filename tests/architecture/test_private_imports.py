@@ -6,7 +6,7 @@ from tests.architecture.findings import require_none
 from tests.architecture.sources import PACKAGES, ROOT, modules
 from tests.cases import cases
 
-HOMES = {"ray": "rse_study/on_ray/nodes/private_ray.py", "optuna": "rse_study/sampling/cma_es.py"}
+HOMES = {"ray": "rse_study/on_ray/nodes/private_ray.py", "optuna": "rse_study/sampling/stateless.py"}
 
 
 def private_uses(tree):

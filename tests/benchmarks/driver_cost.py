@@ -39,9 +39,8 @@ from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.study_run import StudyRun
 from rse_study.on_ray.workers.coordinator import Coordinator
-from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.on_ray.workers.payload import CellPayload
-from rse_study.on_ray.workers.payloads import Payloads
+from rse_study.on_ray.workers.payloads import MaterialsCache, Payloads
 from rse_study.results.files import writes
 from rse_study.results.files.evaluation_file import write_evaluations
 from rse_study.results.files.ledger import Ledger

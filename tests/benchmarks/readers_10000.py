@@ -19,7 +19,7 @@ from typing import Any
 from analysis.report import report_path, write_report
 from rse_study.cli.verbs.status.content import state_of
 from rse_study.data import builtin
-from rse_study.on_ray.workers.materials_cache import MaterialsCache
+from rse_study.on_ray.workers.payloads import MaterialsCache
 from rse_study.results.files.ledger import Ledger
 from rse_study.study.planning.planner import StudyPlanner
 from rse_study.study.record import study_record

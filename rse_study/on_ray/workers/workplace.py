@@ -22,8 +22,8 @@ from rse_study.results.files.atomic import write_whole
 from rse_study.storage.folders import get_folder, put_folder, remove_folder
 from rse_study.storage.node_cache import NodeCache, is_stored
 from rse_study.storage.storage import Storage
+from rse_study.training.checkpoint import Publish, keep_local
 from rse_study.training.materials import Materials
-from rse_study.training.publishing import Publish, keep_local
 
 WORK = "work"
 """folder of this machine's cache for the work of its processes"""
