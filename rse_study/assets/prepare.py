@@ -15,7 +15,6 @@ from rse_study.assets.synonyms import synonym_table
 from rse_study.assets.tiny import TINY, tiny_encoder
 from rse_study.assets.tokenised import tokenised_corpus
 from rse_study.assets.trial_checks import check_encoder, check_tokens
-from rse_study.assets.watched import watched_evaluation
 from rse_study.data.corpus import check_batch, read_corpus
 from rse_study.data.hub_models import check_model
 from rse_study.data.location import study_folders
@@ -69,7 +68,6 @@ def prepare(
         check_generator(generator, revision, tokenizer, trial.max_length, root, corpus.sentences)
     synonyms = str(synonym_table(root, tokenizer, data_dir)) if trial.method.needs_synonyms else ""
     replayed, texts = _replayed(trial, base, (dev.tasks() or (dev,))[0], root, folders, callback)
-    watched = {name: watched_evaluation(root, name, data_dir) for name in trial.watched}
     fingerprints = {
         "corpus": TokenisedCorpus.open(tokenised).fingerprint,
         "base": fingerprint_of_model(base, trial.encoder.revision),
@@ -78,7 +76,6 @@ def prepare(
         **({"synonyms": Synonyms.open(Path(synonyms)).fingerprint} if synonyms else {}),
         **({"replayed": ReplayedPairs.open(Path(replayed)).fingerprint} if replayed else {}),
         **({"replayed_texts": ReplayedTexts.open(Path(texts)).fingerprint} if texts else {}),
-        **{f"watched {name}": one.fingerprint for name, one in watched.items()},
     }
     return Materials(
         corpus=tokenised,
@@ -90,7 +87,6 @@ def prepare(
         synonyms=synonyms,
         replayed=replayed,
         replayed_texts=texts,
-        watched={name: str(one.folder) for name, one in watched.items()},
         fingerprints=fingerprints,
     )
 

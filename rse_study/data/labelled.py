@@ -1,7 +1,6 @@
 """Texts with a class each: sentences, or pairs of sentences."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -35,15 +34,6 @@ class Labelled:
         """Select examples by index, in this order."""
         texts = [self.texts[place] for place in places]
         return Labelled(self.name, self.split, texts, self.labels[places], self.classes)
-
-    def to_json(self) -> dict[str, Any]:
-        return {**self.__dict__, "labels": self.labels.tolist()}
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> "Labelled":
-        texts, classes = [tuple(text) for text in content["texts"]], tuple(content["classes"])
-        labels = np.array(content["labels"], np.int64)
-        return cls(**content | {"texts": texts, "labels": labels, "classes": classes})
 
     @property
     def fingerprint(self) -> str:

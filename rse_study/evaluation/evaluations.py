@@ -1,9 +1,8 @@
 """The protocol of evaluations: what an encoder can be scored on."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from rse_study.activity import ProgressCallback
 from rse_study.data.pairs import StsPairs
@@ -41,22 +40,6 @@ class FrozenEvaluation(Evaluation, Protocol):
         """Return the rows for `embed`; `subject` names what is scored."""
 
 
-@runtime_checkable
-class RegisteredEvaluation(FrozenEvaluation, Protocol):
-    """An evaluation in the registry, read by name and serialised as JSON."""
-
-    @classmethod
-    def read(cls, name: str, data_dir: Path) -> "RegisteredEvaluation":
-        """Read it with its data; InputError where files are missing or malformed."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return its data, ready for JSON."""
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> "RegisteredEvaluation":
-        """Restore it from the output of `to_json`."""
-
-
 @dataclass(frozen=True)
 class PairsEvaluation:
     """The base class of registered evaluations whose data are pairs."""
@@ -70,13 +53,6 @@ class PairsEvaluation:
     @property
     def num_sentences(self) -> int:
         return self.pairs.num_sentences
-
-    def to_json(self) -> dict[str, Any]:
-        return {"pairs": self.pairs.to_json()}
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> Self:
-        return cls(StsPairs.from_json(content["pairs"]))
 
 
 def evaluation_row(
@@ -99,12 +75,6 @@ def evaluation_row(
         degenerate=degenerate, fingerprint=evaluation.fingerprint, preset=preset, num_skipped=num_skipped, seed=seed,
         items=items,
     )  # fmt: skip
-
-
-def measure(embed: Embed, evaluations: Iterable[FrozenEvaluation]) -> dict[str, float]:
-    """Return all figures by `EvaluationRow.metric`, independent of each other."""
-    rows = (row for evaluation in evaluations for row in evaluation.score(embed, ""))
-    return {row.metric: row.value for row in rows}
 
 
 def score_all(

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import fsum, nan
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -78,13 +77,6 @@ class Invariance:
         defined = [row.value / 100 for row in rows if row.num_examples]
         mean = fsum(defined) / len(defined) if defined else nan
         return [*rows, self._row(subject, "mean", mean, len(self.texts), 0)]
-
-    def to_json(self) -> dict[str, Any]:
-        return {"task": self.task, "split": self.split, "texts": self.texts, "changed": self.changed}
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> "Invariance":
-        return cls(**content)
 
     def _row(self, subject: str, change: str, cosine: float, num: int, num_skipped: int) -> EvaluationRow:
         return evaluation_row(

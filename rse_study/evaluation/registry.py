@@ -58,7 +58,6 @@ class EvaluationFamily:
     path: str
     """`module:Class`, imported when an evaluation is read."""
     names: tuple[str, ...]
-    is_of_dev: bool = False
 
     def load(self) -> Any:
         module, _, name = self.path.partition(":")
@@ -72,8 +71,7 @@ def transfer_names(preset: str) -> tuple[str, ...]:
 
 EVALUATIONS: Registry[EvaluationFamily] = Registry(
     "kind of evaluation",
-    # Keys are part of asset folders and never change, even if a class is renamed. Similarity has test splits only: dev
-    # splits select the model.
+    # Similarity has test splits only: dev splits select the model.
     {
         "Similarity": EvaluationFamily(
             "rse_study.evaluation.sts:Similarity",
@@ -83,9 +81,7 @@ EVALUATIONS: Registry[EvaluationFamily] = Registry(
             "rse_study.evaluation.transfer:Transfer",
             tuple(name for preset in TRANSFER_PRESETS for name in transfer_names(preset)),
         ),
-        "Sphere": EvaluationFamily(
-            "rse_study.evaluation.geometry:AlignmentUniformity", (GEOMETRY,), is_of_dev=True
-        ),
+        "Sphere": EvaluationFamily("rse_study.evaluation.geometry:AlignmentUniformity", (GEOMETRY,)),
         "Steadiness": EvaluationFamily("rse_study.evaluation.invariance:Invariance", (INVARIANCE,)),
         "Plane": EvaluationFamily("rse_study.evaluation.invariance:SentencePlane", (IN_THE_PLANE,)),
     },
@@ -100,12 +96,6 @@ def families(entries: Registry[EvaluationFamily]) -> Registry[EvaluationFamily]:
         for name in family.names:
             by_name.add(name, family)
     return by_name
-
-
-OF_DEV = tuple(
-    name for key in EVALUATIONS if EVALUATIONS.get(key).is_of_dev for name in EVALUATIONS.get(key).names
-)
-"""Evaluations on dev pairs alone, which a search may use while it runs."""
 
 
 def known_evaluations() -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from sklearn.metrics import accuracy_score, f1_score
@@ -80,13 +79,6 @@ class Transfer:
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
         """Return one row per metric; 0, degenerate for collapsed embeddings."""
         return evaluate_transfer(embed, self.task, PRESETS.get(self.preset), FOLDS_SEED, subject)
-
-    def to_json(self) -> dict[str, Any]:
-        return {"task": [split.to_json() for split in self.task], "preset": self.preset}
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> "Transfer":
-        return cls(tuple(Labelled.from_json(split) for split in content["task"]), content["preset"])
 
 
 def evaluate_transfer(

@@ -12,7 +12,7 @@ from rse_study.on_ray.stored.ledger_copy import CopyingCallback
 from rse_study.on_ray.stored.stored_study import stored_study
 from rse_study.on_ray.study_run import ReadEvaluation, StudyRun
 from rse_study.on_ray.trackers import Tracker
-from rse_study.on_ray.workers.materials_cache import MaterialsCache
+from rse_study.on_ray.workers.payloads import MaterialsCache
 from rse_study.results.files.ledger import Ledger
 from rse_study.search.rebuild import recover
 from rse_study.storage.location import absolute

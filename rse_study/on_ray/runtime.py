@@ -26,8 +26,7 @@ from rse_study.on_ray.searcher import CellSearcher
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.tune_record import TuneRecord
 from rse_study.on_ray.workers.coordinator import Coordinator
-from rse_study.on_ray.workers.materials_cache import MaterialsCache
-from rse_study.on_ray.workers.payloads import Payloads
+from rse_study.on_ray.workers.payloads import MaterialsCache, Payloads
 from rse_study.on_ray.workers.trainable import run_inline, run_on_train
 from rse_study.study.definition.resources import Resources
 

@@ -13,10 +13,9 @@ from rse_study.on_ray.nodes.lost_cells import Losses
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.queue.cell_queue import CellQueue
-from rse_study.on_ray.workers.coordinator import Coordinator
+from rse_study.on_ray.workers.coordinator import SCORED, Coordinator
 from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.on_ray.workers.payloads import Payloads
-from rse_study.on_ray.workers.reporting import SCORED
 from rse_study.results.files.failures import naming_failures_of_disk
 
 PREFIX = "metrics/"

@@ -29,7 +29,7 @@ from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.shared_cells import bring_shared_cells
 from rse_study.on_ray.workers.failure_reason import describe
 from rse_study.on_ray.workers.machines import machine_of, machines_of
-from rse_study.on_ray.workers.materials_cache import MaterialsCache
+from rse_study.on_ray.workers.payloads import MaterialsCache
 from rse_study.results.cell_state import cells_for_next_run, status_for_next_run
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.records import BASELINES, FINISHED, CellRecord, EvaluationRow, Stage

@@ -14,9 +14,13 @@ from optuna.samplers import BaseSampler, RandomSampler, TPESampler
 from optuna.samplers.nsgaii import UniformCrossover
 from scipy.stats import qmc
 
-from rse_study.sampling.cma_es import StatelessCmaEs
-from rse_study.sampling.gaussian_process import GpOfAllTrials
-from rse_study.sampling.genetic import StatelessGenetic, StatelessNsga2, StatelessNsga3
+from rse_study.sampling.stateless import (
+    GpOfAllTrials,
+    StatelessCmaEs,
+    StatelessGenetic,
+    StatelessNsga2,
+    StatelessNsga3,
+)
 from rse_study.study.checking.sampler_class import construct_sampler, sampler_class, source_of
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.search import Sampler

@@ -302,7 +302,7 @@ def _problem(refused: ForbiddenChange, name: str, file: str = "") -> InputError:
     rule = f"was {old} when the study was frozen{f' from {file}' if file else ''}, and {refused.rule}"
     restored = f", or restore {old}" if refused.old != ABSENT else ", or remove it"
     # A study whose seeds raced, for instance, in an earlier version: its file is refused now.
-    is_gone = refused.path in ("early_stopping.let_run", *REMOVED)
+    is_gone = refused.path in ("early_stopping.let_run", *REMOVED) or refused.path.startswith("base.watched.")
     is_gone |= refused.path == "seeds" and len(refused.old) > 1
     remedy = f"Give the study another name{'' if is_gone else restored}"
     return InputError(f"{refused.path} = {_shown(refused.new)}", where=name, rule=rule, remedy=remedy)

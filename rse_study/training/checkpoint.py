@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,13 @@ from rse_study.training.trial import Encoder
 PARTS = ("networks", "optimizer", "state")
 STATE_FILE = "account.json"
 CHECKSUMS_FILE = "checksums.json"
+Publish = Callable[[str], None]
+"""Called with the name of a file or folder of the cell that was written, replaced or removed."""
 logger = logging.getLogger(__name__)
+
+
+def keep_local(name: str) -> None:
+    """Do nothing: readers read this folder itself."""
 
 
 @dataclass

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rse_study.evaluation.evaluations import FrozenEvaluation, measure
+from rse_study.evaluation.evaluations import FrozenEvaluation
 from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
-from rse_study.evaluation.serialise import read_stored
 from rse_study.evaluation.sts import aggregation_of, evaluate_sts
 from rse_study.evaluation.vectors import Embed
 from rse_study.models.embedder import Embedder
@@ -77,10 +76,6 @@ class InTrainingEvaluator:
         robust = self.replayed_attacks.metrics(self.embed, self.scored)
         return {"dev": score.value, "dev/degenerate": float(score.degenerate), **each, **robust}
 
-    def evaluate_watched(self, t: int, num_steps: int) -> dict[str, float]:
-        """Return the scores of the evaluations that are watched at step `t`."""
-        return measure(self.embed, [self.watched[name] for name in self.trial.watched_at(t, num_steps)])
-
     @functools.cached_property
     def embed(self) -> Embedder:
         return Embedder(self.encoder, self.tokenizer, template=self.trial.encoder.template)
@@ -88,7 +83,3 @@ class InTrainingEvaluator:
     @functools.cached_property
     def replayed_attacks(self) -> ReplayedAttacks:
         return ReplayedAttacks.open(self.materials)
-
-    @functools.cached_property
-    def watched(self) -> dict[str, FrozenEvaluation]:
-        return {name: read_stored(Path(folder)) for name, folder in self.materials.watched.items()}

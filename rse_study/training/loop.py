@@ -16,13 +16,12 @@ from rse_study.results.files.schema import CHECKPOINT_FOLDER
 from rse_study.results.records import Verdict
 from rse_study.training import checkpoint
 from rse_study.training.cell_result import conclude, finished
-from rse_study.training.checkpoint import TrainState
+from rse_study.training.checkpoint import Publish, TrainState, keep_local
 from rse_study.training.gpu_memory import full_memory_named
 from rse_study.training.materials import Materials, identity_of
-from rse_study.training.publishing import Publish, keep_local
 from rse_study.training.session import Session
 from rse_study.training.session_setup import open_session
-from rse_study.training.shared_start import scores_of_base
+from rse_study.training.shared_files import scores_of_base
 from rse_study.training.trial import Trial
 
 SAVING_SHARE = 20  # each second spent on writing or sending a checkpoint is followed by this many without one
@@ -61,8 +60,8 @@ def train(
 ) -> Points:
     """Train one cell and yield its points; every worker runs this.
 
-    Yields a point before training, every `report_every` steps, at every measurement on the dev pairs, wherever an
-    evaluation is watched, and at the end. The answer "stop", given to every worker alike, ends the cell early and
+    Yields a point before training, every `report_every` steps, at every measurement on the dev pairs, and at the
+    end. The answer "stop", given to every worker alike, ends the cell early and
     keeps its checkpoint; None goes on, and the final point's answer is ignored. Call it again to resume after an
     interruption; a finished cell yields its last point only.
 
@@ -205,12 +204,9 @@ def _advance(state: TrainState, session: Session) -> bool:
 def _measure_base(session: Session) -> dict[str, float]:
     if session.run.collectives.rank != 0:
         return {}
-
-    def measure() -> dict[str, float]:
-        return session.evaluator.evaluate_dev() | session.evaluator.evaluate_watched(0, session.num_steps)
-
+    size = session.run.collectives.size
     return scores_of_base(
-        session.trial, session.materials, session.run.collectives.size, session.device, measure
+        session.trial, session.materials, size, session.device, session.evaluator.evaluate_dev
     )
 
 

@@ -33,7 +33,6 @@ class Materials:
     synonyms: str = ""
     replayed: str = ""
     replayed_texts: str = ""
-    watched: dict[str, str] = field(default_factory=dict)
     fingerprints: dict[str, str] = field(default_factory=dict)
     """sha256 of each part that decides a cell's numbers, by name"""
 
@@ -56,8 +55,6 @@ class Materials:
     def _content(self) -> dict[str, Any]:
         """Return everything for JSON: the dev pairs themselves, folders by their names."""
         content = {one.name: getattr(self, one.name) for one in fields(self)}
-        if not self.num_sentences:
-            del content["num_sentences"]  # as files were written before it was counted
         return content | {"corpus": str(self.corpus), "dev": self.dev.to_json()}
 
     @classmethod
@@ -70,8 +67,7 @@ class Materials:
         """Return the same materials in other folders, with each name mapped by `move`."""
         names = ("base", "generator", "synonyms", "replayed", "replayed_texts")
         folders: dict[str, Any] = {name: move(getattr(self, name)) for name in names if getattr(self, name)}
-        watched = {name: move(folder) for name, folder in self.watched.items()}
-        return replace(self, **folders, corpus=Path(move(str(self.corpus))), watched=watched)
+        return replace(self, **folders, corpus=Path(move(str(self.corpus))))
 
 
 PrepareMaterials = Callable[[Trial], Materials]

@@ -9,16 +9,14 @@ from tempfile import TemporaryDirectory
 
 from rse_study.activity import ProgressCallback
 from rse_study.errors import InputError, NonFiniteLoss
-from rse_study.results.bit_equality import NEAR, SIMILARITY_DIGITS, what_differs
+from rse_study.results.bit_equality import NEAR, what_differs
 from rse_study.results.files.result_file import Result, read_result
-from rse_study.results.records import RANKED, Verdict
+from rse_study.results.records import Verdict
 from rse_study.training.loop import Progress, train_in_process
 from rse_study.training.materials import Materials, identity_of
 from rse_study.training.trial import Trial
 
 ENDING = "how it ended"
-MOST_BY_TIES = 1e-3
-"""Largest change of a rank correlation, in points of 100, if a few cosines differ only in their last bit."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +44,6 @@ class ReplayComparison:
 
     num_points: int
     differences: tuple[ReplayDifference, ...] = ()
-    reranked: tuple[ReplayDifference, ...] = ()
-    """scores recorded before equal cosines tied, changed no more than that explains"""
     unlike: tuple[str, ...] = ()
     """what differs between the two computations; if anything does, equal bits are not promised"""
 
@@ -114,11 +110,8 @@ def _with_nothing_shared(materials: Materials, folder: Path) -> Materials:
 def compare(recorded: Result, again: Result) -> ReplayComparison:
     """Compare two results of one cell; NaN equals NaN."""
     differences = tuple(_differences(recorded, again))
-    is_earlier = recorded.provenance.get(SIMILARITY_DIGITS) is None
-    reranked = tuple(one for one in differences if is_earlier and _is_reranked(one))
-    others = tuple(one for one in differences if one not in reranked)
     unlike = what_differs(again.provenance, recorded.provenance)
-    return ReplayComparison(len(recorded.history), others, reranked, unlike)
+    return ReplayComparison(len(recorded.history), differences, unlike)
 
 
 def _differences(recorded: Result, again: Result) -> Iterator[ReplayDifference]:
@@ -132,14 +125,6 @@ def _differences(recorded: Result, again: Result) -> Iterator[ReplayDifference]:
     ends = [f"{result.status} {result.reason}".strip() for result in (recorded, again)]
     if ends[0] != ends[1]:
         yield ReplayDifference(max((t for t, _ in before | after), default=0), ENDING, *ends)
-
-
-def _is_reranked(difference: ReplayDifference) -> bool:
-    """Whether a rank correlation moved no more than ties move it (decision 0016)."""
-    old, new = difference.recorded, difference.again
-    if not isinstance(old, float) or not isinstance(new, float):
-        return False
-    return difference.name.rpartition("/")[2] in RANKED and abs(new - old) <= MOST_BY_TIES
 
 
 def _same(a: float | None, b: float | None) -> bool:

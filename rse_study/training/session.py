@@ -24,12 +24,11 @@ from rse_study.spec import fingerprint_of
 from rse_study.tensors import sent
 from rse_study.training import checkpoint
 from rse_study.training.arithmetic import Arithmetic
-from rse_study.training.checkpoint import TrainState
+from rse_study.training.checkpoint import Publish, TrainState, keep_local
 from rse_study.training.evaluator import InTrainingEvaluator
 from rse_study.training.loss_watch import LossWatch
 from rse_study.training.materials import Materials
 from rse_study.training.provenance import provenance
-from rse_study.training.publishing import Publish, keep_local
 from rse_study.training.recorded_step import RecordedStep, Recorder, StepInputs
 from rse_study.training.trial import Trial
 
@@ -148,15 +147,14 @@ class Session:
             metrics |= self.evaluator.evaluate_dev()
             endings = [""] * (state.t == self.num_steps) + [AT_CHECKPOINT] * self._keep(metrics["dev"], state)
             self._write_items(state.identity, endings)
-        return metrics | self.evaluator.evaluate_watched(state.t, self.num_steps)
+        return metrics
 
     def _is_dev_due(self, t: int) -> bool:
         return t == self.num_steps or t % self.trial.selection.every == 0
 
     def _is_due(self, t: int) -> bool:
         """Whether the history has a point after step `t`, from 1."""
-        is_watched = bool(self.trial.watched_at(t, self.num_steps))
-        return self._is_dev_due(t) or is_watched or t % self.trial.cadence(self.num_steps) == 0
+        return self._is_dev_due(t) or t % self.trial.cadence(self.num_steps) == 0
 
     @functools.cached_property
     def losses(self) -> LossWatch:

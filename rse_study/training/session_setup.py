@@ -17,11 +17,11 @@ from rse_study.models.loading import load_encoder
 from rse_study.models.rtd import Generator
 from rse_study.streams import Streams
 from rse_study.training.arithmetic import Arithmetic
+from rse_study.training.checkpoint import Publish, keep_local
 from rse_study.training.materials import Materials
-from rse_study.training.publishing import Publish, keep_local
 from rse_study.training.recorded_step import CudaGraphs
 from rse_study.training.session import Session
-from rse_study.training.shared_outputs import open_outputs
+from rse_study.training.shared_files import open_outputs
 from rse_study.training.trial import Trial
 
 

@@ -26,12 +26,10 @@ from rse_study.data.corpus import Corpus
 from rse_study.data.hub_models import Model
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.recipes import REPLAYABLE
-from rse_study.evaluation.registry import known_evaluations
 from rse_study.methods import AnyMethod, RobustSentEmbed
 from rse_study.methods.cost import FORWARD
 from rse_study.methods.presets import with_preset
 from rse_study.models.pooling import PoolingKind
-from rse_study.registry import did_you_mean
 from rse_study.spec import Spec, field
 
 
@@ -210,16 +208,16 @@ def round_numbers(first: int) -> Iterator[int]:
         yield from (first * factor * 10**power for factor in (1, 2, 5))
 
 
-class Cadences(dict[str, int]):
-    """Numbers of steps by name, hashable since they never change once read."""
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(frozenset(self.items()))
-
-
 class Trial(Spec):
     """One configuration of everything that decides a cell's numbers, but the seed."""
 
+    removed: ClassVar = {
+        "watched": (
+            "is no longer possible: training measures dev pairs and replayed attacks, and nothing else",
+            "Remove it (if it is inherited: `watched: null`). List its evaluations in `evaluations`, which score "
+            "trained models; for scores on the way, compare rows of several budgets",
+        )
+    }
     method: AnyMethod = Field(default_factory=RobustSentEmbed)
     """what is trained on, and its settings; `preset: NAME` writes some"""
     encoder: Encoder = Encoder()
@@ -248,18 +246,14 @@ class Trial(Spec):
     """optimiser steps between two points of the history; null: 10, or more, so that it has at most 500"""
     replayed: Replayed = field(Replayed(), neutral=Replayed())
     """adversarial pairs and texts whose scores stand beside dev's"""
-    watched: Annotated[dict[str, PositiveInt], AfterValidator(Cadences)] = field({}, neutral={})
-    """evaluations of the frozen encoder by name, each every so many optimiser steps, and at the end; none selects"""
 
-    @field_validator("watched")
+    @model_validator(mode="before")
     @classmethod
-    def _of_frozen_encoders(cls, watched: Cadences) -> Cadences:
-        for name in watched:
-            if name not in known_evaluations():
-                raise ValueError(
-                    f"{name!r} is no evaluation of a frozen encoder. {did_you_mean(name, known_evaluations())}"
-                )
-        return watched
+    def _without_what_is_gone(cls, given: Any) -> Any:
+        """Leave out settings of earlier versions that configurations on record have, empty."""
+        if not isinstance(given, dict):
+            return given
+        return {key: value for key, value in given.items() if key not in cls.removed or value}
 
     @field_validator("method", mode="before")
     @classmethod
@@ -315,7 +309,7 @@ class Trial(Spec):
         """Return all that preparing the materials reads: equal needs, equal materials."""
         method = self.method
         of_method = tuple(self.models.values()), method.num_sites, method.needs_synonyms, method.needs_mask
-        of_data = self.corpus, self.selection.sets, self.replayed, frozenset(self.watched)
+        of_data = self.corpus, self.selection.sets, self.replayed
         return (*of_data, self.encoder, self.batch_size, self.max_length, self.graphed, *of_method)
 
     @property
@@ -333,7 +327,3 @@ class Trial(Spec):
         """Floating-point operations of a step in P*T, including those chunks repeat."""
         cost = self.method.cost
         return cost.work + cost.repeated(self.batch_size, self.chunk_size)
-
-    def watched_at(self, t: int, num_steps: int) -> tuple[str, ...]:
-        """Return the evaluations to measure after step `t`; before the first step, all."""
-        return tuple(name for name, every in self.watched.items() if t % every == 0 or t == num_steps)

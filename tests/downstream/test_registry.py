@@ -41,7 +41,6 @@ def test_every_family_has_its_class_and_every_name_one_family():
     for registry in (EVALUATIONS, EVALUATIONS_OF_WEIGHTS):
         for key in registry:
             assert callable(registry.get(key).load().read)
-    assert all(callable(EVALUATIONS.get(key).load().from_json) for key in EVALUATIONS)
     assert len(set(all_evaluations())) == len(all_evaluations()) > 80
     kinds = [EVALUATIONS_OF_WEIGHTS.get(kind) for kind in ("NliFineTuned", "GlueFineTuned")]
     tuned = {name for kind in kinds for name in kind.names}

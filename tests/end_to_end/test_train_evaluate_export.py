@@ -31,7 +31,6 @@ method: {{lambda2: 0}}
 optimizer: {{lr: 1e-3}}
 budget: {{unit: steps, amount: 3}}
 selection: {{dev: builtin}}
-watched: {{builtin/test: 2}}
 batch_size: 16
 max_length: 16
 """
@@ -104,11 +103,6 @@ def trained(process, home):
 def run_folder(trained, home):
     assert trained.returncode == 0, trained.stderr
     return home / "run"
-
-
-def test_what_is_watched_is_in_the_result(run_folder):
-    history = read_result(run_folder).history
-    assert [point.t for point in history if "builtin/test/all" in point.metrics] == [0, 2, 3]
 
 
 def test_a_run_shows_the_baselines_before_and_after(trained, home):

@@ -1,13 +1,18 @@
 """Evaluations of any kind give rows of one form."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from rse_study.data.builtin import graded_pairs
 from rse_study.data.labelled import Labelled
 from rse_study.evaluation.evaluations import score_all
+from rse_study.evaluation.geometry import AlignmentUniformity
+from rse_study.evaluation.invariance import Invariance
 from rse_study.evaluation.sts import Similarity, evaluate_sts
 from rse_study.evaluation.transfer import Transfer
-from tests.evaluation.contract import by_letters, check_items
+from tests.cases import cases
+from tests.evaluation.contract import by_letters, check_items, check_registered
 
 WORDS = ["good film", "fine film", "great film", "bad film", "poor film", "dull film"]
 
@@ -16,6 +21,23 @@ def toy():
     texts = [(f"{WORDS[i % 6]} {i}",) for i in range(60)]
     labels = np.array([i % 6 < 3 for i in range(60)], int)
     return Transfer((Labelled("toy", "all", texts, labels, ("a", "b")),), "fast")
+
+
+DEV = graded_pairs("dev")
+TEXTS = list(zip(DEV.first[:40], DEV.second[:40], strict=True))
+PAIRS = Labelled("MRPC", "train", TEXTS, np.arange(40) % 2, ("a", "b"))
+KINDS = [
+    Similarity(DEV),
+    AlignmentUniformity(DEV),
+    toy(),
+    Transfer((PAIRS, replace(PAIRS, split="test")), "fast"),
+    Invariance("toy", "test", DEV.first[:9], {"upper_case": [text.upper() for text in DEV.first[:9]]}),
+]
+
+
+@cases("evaluation", KINDS)
+def test_every_kind_keeps_the_contract(evaluation):
+    check_registered(evaluation)
 
 
 def test_rows_say_what_was_measured_how_and_on_what():

@@ -32,8 +32,8 @@ from rse_study.on_ray.nodes.lost_cells import Losses
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.scoring import Scoring
 from rse_study.on_ray.searcher import CellSearcher
+from rse_study.on_ray.workers import coordinator, trainable, worker
 from rse_study.on_ray.workers import evaluations as worker_evaluations
-from rse_study.on_ray.workers import reporting, trainable, worker
 from rse_study.results.files.schema import MODEL_FOLDER
 from rse_study.results.reader import Reader
 from rse_study.storage.folders import files_of, fingerprint_of_folder, get_folder, put_folder
@@ -235,7 +235,7 @@ class StudyWalk(Walk):
         super().__init__(home)
         self.checked, self.materials = checked_of(GRID), make_materials(home / "world")
         scoring.start_scoring, scoring.as_they_come, Scoring._carry = _task, _as_they_come, _carried
-        driver.RayRuntime, reporting.CoordinatorClient = HereRuntime, NoCoordinator
+        driver.RayRuntime, coordinator.CoordinatorClient = HereRuntime, NoCoordinator
         worker.train = partial(loop.train, checkpoint_seconds=0.0)
         if not real:
             Recorded()

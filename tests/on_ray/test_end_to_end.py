@@ -4,36 +4,27 @@ The one axis is a learning rate that is either the paper's or beyond all measure
 """
 
 import json
-from dataclasses import replace
 from math import nan
 
 import pytest
 from ray.tune import ExperimentAnalysis, ResultGrid, Tuner
 
-from rse_study.evaluation.evaluations import measure
-from rse_study.evaluation.geometry import AlignmentUniformity
-from rse_study.evaluation.serialise import store
-from rse_study.models.embedder import Embedder
-from rse_study.models.loading import load_encoder
 from rse_study.on_ray.driver import run_study
 from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.files.schema import cell_folder
 from rse_study.results.reader import Reader
 from tests.on_ray.listener import Listener
 from tests.on_ray.test_trackers import points_of
-from tests.on_ray.world import checked_of, few, few_pairs
+from tests.on_ray.world import checked_of, few
 from tests.slow import mostly_slow
 
 pytestmark = pytest.mark.xdist_group("ray")
-GEOMETRY = AlignmentUniformity(replace(few_pairs("builtin/dev"), name="STS-B"))
 
 
 @pytest.fixture(scope="module", params=mostly_slow(["inline", "train"], fast=["inline"]))
 def checked(request, study_content):
     content = study_content | {
-        "base": study_content["base"]
-        | {"watched": {"STS-B/geometry": 2}, "selection": {"dev": "builtin", "every": 1, "keep": "last"}},
+        "base": study_content["base"] | {"selection": {"dev": "builtin", "every": 1, "keep": "last"}},
         "search": {"lr": {"choice": [7e-6, 1e30]}},
         "evaluations": ["builtin/test"],
         "confirm": {"seeds": [1], "resources": {"executor": request.param}},
@@ -46,29 +37,10 @@ def checked(request, study_content):
 def ran(checked, materials, tmp_path_factory, cluster):
     """(folder, diary) of the study after it ran."""
     diary, directory = Listener(), tmp_path_factory.mktemp("studies") / "little"
-    folder = tmp_path_factory.mktemp("geometry")
-    store(GEOMETRY, folder)
-    watching = replace(materials, watched={"STS-B/geometry": str(folder)})
     ran = run_study(
-        checked, directory, lambda trial: watching, few, diary, address=cluster, track="tensorboard"
+        checked, directory, lambda trial: materials, few, diary, address=cluster, track="tensorboard"
     )
     return ran, diary
-
-
-def test_what_is_watched_stands_in_the_history_at_its_own_steps(ran):
-    """Handed over to whichever process trains; on confirmed trials, too."""
-    folder, _ = ran
-    with Ledger.open(folder) as ledger:
-        cells = [cell for cell in ledger.cells() if cell.status == "complete"]
-        assert {cell.stage for cell in cells} == {"search", "confirm"}
-        for cell in cells:
-            found = [row for row in ledger.history(cell.identity) if row.name.startswith("STS-B/geometry/")]
-            assert {(row.t, row.name) for row in found} == {
-                (t, f"STS-B/geometry/{name}") for t in (0, 2, 3) for name in ("alignment", "uniformity")
-            }
-            model = Embedder(*load_encoder(cell_folder(folder, cell.identity) / "model", "mean"))
-            last = {row.name: row.value for row in found if row.t == 3}
-            assert last == pytest.approx(measure(model, [GEOMETRY]), abs=1e-4)
 
 
 def test_tunes_own_tables_show_axes_by_symbol_beside_what_runs(ran):

@@ -16,7 +16,7 @@ import ray
 from rse_study.on_ray import background, driver, runtime, scoring, searcher, tuner
 from rse_study.on_ray.nodes import cluster_watch, demand, elastic, lost_cells
 from rse_study.on_ray.stored import files, lease, ledger_copy
-from rse_study.on_ray.workers import coordinator, evaluations, reporting, trainable, workplace
+from rse_study.on_ray.workers import coordinator, evaluations, trainable, workplace
 from rse_study.results.files import connect, ledger, lock, queries, writes
 from rse_study.search import state
 from rse_study.storage import node_cache, storage
@@ -72,7 +72,7 @@ def substituted(world: World) -> Iterator[None]:
         (files, "storage_cache", lambda: world.root / "caches" / world.process.machine / "storage"),
         (vars(workplace.Workplace)["materials"], "lock", nullcontext()),  # cached_property's, until Python 3.12
         (node_cache, "locked", lambda path: held.setdefault(path, scheduler.lock())),
-        (reporting, "os", with_pid),
+        (coordinator, "os", with_pid),
         (connect, "take_lock", world.take_lock),
         (driver, "graceful_interrupt", world.graceful_interrupt),
         (runtime, "ray_session", world.ray_session),

@@ -253,14 +253,8 @@ def test_a_study_or_trial_frozen_before_a_field_existed_had_its_default_or_neutr
         change_between(old, search("sampler.population_size=20"))
 
 
-def test_what_is_watched_or_without_a_neutral_value_stays(search):
+def test_what_is_without_a_neutral_value_stays(search):
     old = search()
-    with pytest.raises(InputErrors) as caught:
-        change_between(old, search("base.watched={STS-B/geometry: 20}"))
-    (problem,) = caught.value.problems
-    assert problem.what == "base.watched.STS-B/geometry = 20" and problem.rule.startswith("was absent")
-    del old.resolved["base"]["watched"]
-    assert change_between(old, search()) == ""
     del old.resolved["base"]["report_every"]
     with pytest.raises(InputErrors, match=r"base.report_every = 10: was absent .* or remove it"):
         change_between(old, search())
@@ -347,6 +341,18 @@ GONE = [
     ("constraints", [{"metric": "dev", "at_least": 50.0, "at_most": None}], []),
     ("warm_start", {"study": "", "trials": [{"rho": 0.25}]}, None),
 ]
+
+
+def test_a_study_that_watched_evaluations_is_not_continued_and_one_that_watched_none_is(search):
+    old = search().model_copy(deep=True)
+    old.resolved["base"]["watched"] = {}
+    assert change_between(old, search()) == ""
+    old.resolved["base"]["watched"] = {"STS-B/geometry": 20}
+    with pytest.raises(InputErrors) as caught:
+        change_between(old, search())
+    (problem,) = caught.value.problems
+    assert problem.what == "base.watched.STS-B/geometry = absent"
+    assert problem.remedy == "Give the study another name"
 
 
 @cases(("name", "given", "empty"), GONE)

@@ -90,7 +90,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "replayed, texts besides": dict(
         replayed={"recipe": "textfooler", "labelled": "MR", "num_texts": 100, "num_training": 300}
     ),
-    "watched": {"watched": {"STS-B/geometry": 20, "MR/fast": 60}},
     "budget and selection": dict(
         budget={"unit": "steps", "amount": 100},
         selection={"dev": "builtin", "every": 20, "keep": "last"},

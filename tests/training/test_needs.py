@@ -18,7 +18,6 @@ PREPARED = [
     {"method": {"masks": {"phi": 0.1}}},
     {"method": {"name": "dcl"}},
     {"replayed": {"recipe": "pwws"}},
-    {"watched": {"STS-B/geometry": 10}},
 ]
 READ_IN_TRAINING = [{"optimizer": {"lr": 1e-3}}, {"budget": {"amount": 1}}, {"precision": "float64"}]
 READ_IN_TRAINING += [{"report_every": 7}, {"selection": {"every": 50, "keep": "last"}}]
@@ -29,4 +28,3 @@ def test_what_is_prepared_for_a_trial_is_part_of_them_and_what_only_training_rea
     assert [changes for changes in PREPARED if needs(**changes) == needs()] == []
     assert [changes for changes in READ_IN_TRAINING if needs(**changes) != needs()] == []
     assert {hash(needs(**changes)) for changes in READ_IN_TRAINING} == {hash(needs())}
-    assert needs(watched={"STS-B/geometry": 10}) == needs(watched={"STS-B/geometry": 20})

@@ -90,24 +90,6 @@ def test_compare() -> None:
         assert compare(one, other).is_equal == (not names)
 
 
-def test_a_score_from_before_equal_cosines_tied_is_told_apart(light: Complete) -> None:
-    """Only in a cell that does not know how its cosines were ranked, only a rank correlation, and only as far."""
-    now = read_result(light.folder)
-    earlier = {key: value for key, value in now.provenance.items() if key != SIMILARITY_DIGITS}
-
-    def compared(name: str, by: float, provenance: dict) -> tuple[int, int]:
-        points = [point.model_dump() for point in now.history]
-        points[-1]["metrics"][name] += by
-        changes = {"history": tuple(Point(**point) for point in points), "provenance": provenance}
-        found = compare(now.model_copy(update=changes), now)
-        return len(found.reranked), len(found.differences)
-
-    assert compared("dev", 8e-7, earlier) == (1, 0)
-    assert compared("dev", 8e-7, now.provenance) == (0, 1)
-    assert compared("dev", 0.1, earlier) == (0, 1)
-    assert compared("loss", 8e-7, earlier) == (0, 1)
-
-
 def test_a_cell_begun_before_equal_cosines_tied_does_not_say_how_it_ranked(world, tmp_path):
     """Its history holds scores of both kinds."""
     folder = tmp_path / "cell"

@@ -11,7 +11,8 @@ from rse_study.results.files.atomic import write_sealed
 from rse_study.results.files.result_file import read_result
 from rse_study.training.loop import train
 from rse_study.training.replay import replay
-from rse_study.training.shared_start import FOLDER, KIND, scores_of_base
+from rse_study.training.shared_files import KIND, scores_of_base
+from rse_study.training.shared_files import SCORES_FOLDER as FOLDER
 from tests.training.world import light_trial, small_trial
 
 CPU = torch.device("cpu")
@@ -51,8 +52,8 @@ def test_other_weights_pairs_workers_or_kernels_are_measured(materials, monkeypa
     for part in ("base", "dev", "replayed"):
         other = dataclasses.replace(materials, fingerprints=materials.fingerprints | {part: "another"})
         assert scores(small_trial(), other, {"dev": 1.0}) == ({"dev": 1.0}, 1), part
-    encoder, watched = {"name": "tiny", "pooling": "cls"}, {"builtin/test": 2}
-    for changes in ({"encoder": encoder}, {"precision": "bf16"}, {"compiled": True}, {"watched": watched}):
+    encoder = {"name": "tiny", "pooling": "cls"}
+    for changes in ({"encoder": encoder}, {"precision": "bf16"}, {"compiled": True}):
         assert scores(small_trial(**changes), materials, {"dev": 1.0}) == ({"dev": 1.0}, 1), changes
     assert scores(small_trial(), materials, {"dev": 1.0}, num_workers=2)[1] == 1
     monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":16:8")

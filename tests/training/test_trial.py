@@ -75,7 +75,7 @@ RECORDABLE: dict[str, dict[str, Any]] = {
     "DCL": {"method": {"name": "dcl"}},
     "tf32": {"precision": "tf32"},
     "bf16, compiled": {"precision": "bf16", "compiled": True},
-    "float64, watched": {"precision": "float64", "watched": {"STS-B/geometry": 20}},
+    "float64": {"precision": "float64"},
 }
 
 

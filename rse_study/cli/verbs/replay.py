@@ -136,14 +136,8 @@ def verdict_lines(name: str, recorded: Result, compared: ReplayComparison) -> It
     size = f"{counted(compared.num_points, 'point')}, {counted(num_numbers, 'number')}"
     if recorded.status == "failed":
         size += f", and it failed again as it did: {recorded.reason}" if compared.is_equal else ""
-    if compared.reranked:
-        most = max(abs(float(one.again or 0) - float(one.recorded or 0)) for one in compared.reranked)
-        yield (
-            f"note: {len(compared.reranked)} scores are from before equal cosines tied (decision 0016): "
-            f"at most {most:.1g} apart"
-        )
     if compared.is_equal:
-        yield f"{name}: {'equal except for these' if compared.reranked else 'bit-equal'}: {size}"
+        yield f"{name}: bit-equal: {size}"
         return
     unlike, differences = "; ".join(compared.unlike), compared.differences
     if compared.is_confirmed:

@@ -1,17 +1,21 @@
-"""Verdicts for running cells, and the processes that run them: a named Ray actor."""
+"""Progress of running cells, verdicts at their rungs, their processes: a named Ray actor."""
 
 import asyncio
+import os
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import ray
 from ray.exceptions import GetTimeoutError, RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from rse_study.collectives import Collectives
 from rse_study.on_ray.workers.exchange import Exchange
+from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.results.records import Verdict
+from rse_study.training.loop import Progress
 
 NAMESPACE = "rse_study"
 PATIENCE_SECONDS = 60.0  # a worker that gets no verdict for so long goes on
@@ -19,6 +23,9 @@ ANSWER_SECONDS = 5.0  # for what the driver asks while it waits
 RETRY_SECONDS = 1.0  # between two questions to a coordinator that is made again
 MAX_WAITING = 10_000
 FOR_EVER = -1
+ReportMetrics = Callable[[dict[str, Any]], None]
+SCORED = "scored"
+"""the only key of a report during scoring, with the number of evaluations done: a sign of life, no point"""
 Verdicts = dict[tuple[str, int], Verdict]
 """by cell and step"""
 Processes = dict[str, dict[int, tuple[str, int]]]
@@ -181,6 +188,23 @@ class CoordinatorClient:
 
     def _actor(self) -> Any:
         return ray.get_actor(self._name, namespace=NAMESPACE)
+
+
+class Reporter:
+    """Reports every point; at rungs rank 0 asks, and all workers share the verdict."""
+
+    def __init__(self, payload: CellPayload, collectives: Collectives, report: ReportMetrics) -> None:
+        self._rungs = frozenset(payload.rungs)
+        self._collectives, self._report = collectives, report
+        self._coordinator = CoordinatorClient(payload.coordinator, payload.cell, collectives.rank)
+        self._coordinator.enter(os.getpid())
+
+    def report(self, progress: Progress) -> Verdict:
+        self._report({"t": progress.t, "num_steps": progress.num_steps, "metrics": dict(progress.metrics)})
+        if progress.t not in self._rungs or progress.is_final:
+            return "continue"
+        stops = self._collectives.rank == 0 and self._coordinator.wait_for_verdict(progress.t) == "stop"
+        return "stop" if self._collectives.any(stops) else "continue"
 
 
 def exchange_call(coordinator: str, method: str, *arguments: Any) -> ray.ObjectRef:

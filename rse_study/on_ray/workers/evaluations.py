@@ -32,7 +32,6 @@ from rse_study.study.baselines import attacks_folder, measure_baselines
 from rse_study.study.shared_baselines import measure_baseline_once
 from rse_study.training.loop import train_in_process
 from rse_study.training.materials import Materials
-from rse_study.training.trial import Cadences
 
 ATTACKS = "attacks"
 CHECK_SECONDS = 3.0
@@ -145,8 +144,6 @@ def _scored_model(payload: CellPayload, here: Workplace, scratch: Path) -> Score
 
 
 def _train_again(payload: CellPayload, materials: Materials, scratch: Path) -> Path:
-    # For its model alone, which what is watched does not change: that is not measured again.
-    trial = payload.trial.model_copy(update={"watched": Cadences()})
     if payload.workers > 1:
         what = f"the model of trial {payload.number}, seed {payload.seed} was not kept"
         rule = (
@@ -154,5 +151,7 @@ def _train_again(payload: CellPayload, materials: Materials, scratch: Path) -> P
         )
         remedy = "Run the study under another name, with all its evaluations or keep_models: final"
         raise InputError(what, where="evaluations", rule=rule, remedy=remedy)
-    train_in_process(trial, payload.seed, materials, scratch, threads=payload.threads, device=payload.device)
+    train_in_process(
+        payload.trial, payload.seed, materials, scratch, threads=payload.threads, device=payload.device
+    )
     return scratch / MODEL_FOLDER

@@ -1,14 +1,32 @@
-"""Makes the payloads of cells and baselines, on the driver."""
+"""The payloads of cells and baselines, made on the driver with their materials."""
 
+from collections.abc import Hashable
 from typing import Any
 
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.on_ray.workers.payload import BaselinePayload, CellPayload
 from rse_study.study.definition.config import Baseline
 from rse_study.study.definition.resources import Resources
+from rse_study.training.materials import Materials, PrepareMaterials, identity_of
 from rse_study.training.trial import Trial
+
+
+class MaterialsCache:
+    """Prepares materials once for all trials that need the same ones."""
+
+    def __init__(self, prepare: PrepareMaterials) -> None:
+        self._prepare = prepare
+        self._prepared: dict[Hashable, Materials] = {}
+
+    def of(self, trial: Trial) -> Materials:
+        needs = trial.needs()
+        if needs not in self._prepared:
+            self._prepared[needs] = self._prepare(trial)
+        return self._prepared[needs]
+
+    def identify(self, trial: Trial, seed: int) -> str:
+        return identity_of(trial, seed, self.of(trial))
 
 
 class Payloads:

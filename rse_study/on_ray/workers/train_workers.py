@@ -14,11 +14,10 @@ from ray.train.v2.api.exceptions import TrainingFailedError
 from ray.train.v2.torch.torch_trainer import TorchTrainer
 
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.on_ray.workers.coordinator import exchange_call
+from rse_study.on_ray.workers.coordinator import ReportMetrics, exchange_call
 from rse_study.on_ray.workers.exchange import IS_TAKEN, Config, PointsByKey
 from rse_study.on_ray.workers.failure_reason import describe, reason_of
 from rse_study.on_ray.workers.payload import CellPayload
-from rse_study.on_ray.workers.reporting import ReportMetrics
 
 MAX_WORKER_FAILURES = 0  # a lost worker is a lost attempt, entered in the ledger and tried again from there
 MAX_CONTROLLER_FAILURES = 3

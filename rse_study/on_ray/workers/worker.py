@@ -11,10 +11,10 @@ from rse_study.collectives import Alone, Collectives
 from rse_study.distributed import Group
 from rse_study.errors import InputError, NonFiniteLoss, Unavailable
 from rse_study.evaluation.evaluations import Evaluation
+from rse_study.on_ray.workers.coordinator import SCORED, Reporter, ReportMetrics
 from rse_study.on_ray.workers.evaluations import score_cell
 from rse_study.on_ray.workers.free_memory import give_back_free_memory
 from rse_study.on_ray.workers.payload import CellPayload
-from rse_study.on_ray.workers.reporting import SCORED, Reporter, ReportMetrics
 from rse_study.on_ray.workers.train_workers import GroupMember
 from rse_study.on_ray.workers.workplace import workplace
 from rse_study.results.files.evaluation_file import FILE_NAME as EVALUATIONS_FILE

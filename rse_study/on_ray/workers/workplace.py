@@ -21,8 +21,8 @@ from rse_study.on_ray.workers.payload import BaselinePayload, Payload
 from rse_study.storage.node_cache import NodeCache, is_stored
 from rse_study.storage.storage import Storage
 from rse_study.storage.stored_folder import StoredFolder
+from rse_study.training.checkpoint import Publish, keep_local
 from rse_study.training.materials import Materials
-from rse_study.training.publishing import Publish, keep_local
 
 WORK = "work"
 """folder of this machine's cache for the work of its processes"""

@@ -210,11 +210,6 @@ def _evaluations(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:
 def _judges(at: str, trial: Trial, where: str, data_dir: Path) -> Iterator[InputError]:
     """Yield what is wrong with the sets that trials are judged by, which are those of the base."""
     sought: list[tuple[str, Callable[[], object]]] = [
-        (f"watched.{name} = {every}", partial(read_evaluation, name, data_dir))
-        for name, every in trial.watched.items()
-        if name != BUILTIN
-    ]
-    sought += [
         (f"selection.dev = {name!r}", partial(read_dev, name, *study_folders(Path(where).parent, data_dir)))
         for name in trial.selection.sets
     ]

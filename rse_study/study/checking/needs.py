@@ -35,7 +35,7 @@ def needs_of(checked: CheckedStudy) -> Needs:
     of_trials = (name for trial in trials for name in _sets_of_trial(trial))
     of_evaluations = (
         name
-        for evaluation in (*checked.study.evaluations, *checked.study.base.watched)
+        for evaluation in checked.study.evaluations
         for name in sets_of(evaluation, checked.study.settings)
     )
     sets = [*(by_path[path].name for path in paths if path in by_path), *of_trials, *of_evaluations]

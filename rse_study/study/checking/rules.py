@@ -102,7 +102,6 @@ RULES: Mapping[Callable[[Study], RuleProblems], str] = {
     grid.no_conditions_in_a_grid: "grid",
     _replayed: "objective objectives base",
     search.seen_by_the_objective: "objective objectives base search evaluations",
-    search.watched: "base search",
     _executors: "resources confirm ablation_path",
     _parts_of_gpus: "resources confirm ablation_path",
     _allowance: "allowance",

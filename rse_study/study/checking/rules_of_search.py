@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from rse_study.data.few_labelled import tasks_seen_with
-from rse_study.evaluation.registry import OF_DEV
 from rse_study.registry import did_you_mean
 from rse_study.results.records import COSTS
 from rse_study.results.settings import UntilDecided
@@ -202,17 +201,6 @@ def seen_by_the_objective(study: Study) -> RuleProblems:
             rule = f"the search selects by {labelled}, attacked (base.replayed.labelled): it has seen these texts"
             remedy = "Replay texts of another set (builtin), or evaluate on another one"
             yield f"{at} = {name!r}", rule, remedy
-
-
-def watched(study: Study) -> RuleProblems:
-    """Keep a search from watching while it runs what it reports in the end."""
-    for name, every in study.base.watched.items() if study.search is not None else ():
-        if name not in OF_DEV:
-            rule = (
-                "is measured on a test split or on all data of a task, which only the confirm stage may show"
-            )
-            remedy = f"Watch {', '.join(OF_DEV)}, which is of dev pairs; list the others in `evaluations`"
-            yield f"base.watched.{name} = {every}", rule, remedy
 
 
 def search_budget(study: Study) -> RuleProblems:

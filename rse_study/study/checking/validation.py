@@ -228,7 +228,7 @@ def _named_trials(space: Space[Trial], rows: Sequence[Row]) -> Iterator[tuple[st
 def _judges(base: Trial) -> dict[str, str]:
     """Return the fields that decide what a trial is judged by, and why they must not vary."""
     alike = "all trials of a study are judged alike"
-    judges = dict.fromkeys(JUDGES, f"by which {alike}") | {"watched": f"whose curves are compared: {alike}"}
+    judges = dict.fromkeys(JUDGES, f"by which {alike}")
     if base.replayed.recipe == "none":
         return judges
     reference = f"against which the replayed pairs are found, and {alike}"

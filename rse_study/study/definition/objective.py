@@ -18,7 +18,7 @@ def _may_select(metric: str) -> str:
     if "test" in metric:
         raise ValueError(f"{metric!r} is a test split, which can never select. Use `dev`")
     if metric.rpartition("/")[0] in all_evaluations():
-        raise ValueError(f"{metric!r} is an evaluation's, and those never select, watched or not. Use `dev`")
+        raise ValueError(f"{metric!r} is an evaluation's, and those never select. Use `dev`")
     known = (*METRICS, *COSTS)
     if metric not in known:
         raise ValueError(f"{metric!r} is not produced by training. {did_you_mean(metric, known)}")

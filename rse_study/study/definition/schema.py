@@ -5,7 +5,6 @@ import json
 from typing import Any
 
 from rse_study.downstream.registry import all_evaluations
-from rse_study.evaluation.registry import known_evaluations
 from rse_study.methods import METHODS
 from rse_study.methods.presets import PRESETS
 from rse_study.study.definition.config import FORMER_KEYS, Study
@@ -32,9 +31,6 @@ def json_schema() -> dict[str, Any]:
     for name in PRESETS:
         _add_preset(definitions[METHODS[PRESETS.get(name).method].__name__]["properties"], name)
     definitions["Objective"]["properties"]["metric"]["anyOf"][0]["enum"] = list(METRICS)
-    definitions["Trial"]["properties"]["watched"]["anyOf"][0]["propertyNames"] = {
-        "enum": list(known_evaluations())
-    }
     whole = _adapted(schema, "Study")
     items = whole["properties"]["evaluations"]["anyOf"][0]["items"]
     whole["properties"]["evaluations"]["anyOf"][0]["items"] = {

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import reduce
 
 from rse_study.errors import InputError, OverBudget
-from rse_study.evaluation.registry import TRANSFER_PRESETS
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.planning.cost_model import Cost, CostModel, total
 from rse_study.study.planning.data_sizes import DataSizes
@@ -138,7 +137,6 @@ def _notes(
 ) -> Iterator[str]:
     if any(stage.num_to_run for stage in stages):
         yield from _replay_note(checked.study.base.replayed)
-        yield from _probe_note(checked.study.base.watched)
     for name, number in taken.items():
         yield (
             f"{number:,} finished cells will be copied from {name} instead of trained again, if they ran on a machine "
@@ -149,13 +147,6 @@ def _notes(
     yield from data_sizes.supposed
     for name in data_sizes.missing:
         yield f"{name} is not in the data folder: its time is not included"
-
-
-def _probe_note(watched: Iterable[str]) -> Iterator[str]:
-    """Note that the time to fit classifiers on watched data is not counted."""
-    fitted = [name for name in watched if name.rpartition("/")[2] in TRANSFER_PRESETS]
-    if fitted:
-        yield f"classifiers are fitted whenever {', '.join(fitted)} is watched: their time is not included"
 
 
 def _replay_note(replayed: Replayed) -> Iterator[str]:

@@ -20,7 +20,7 @@ from rse_study.study.planning.throughput import Setting, TimedWork
 from rse_study.study.planning.workload import shape_of
 from rse_study.training.loop import Progress, train_in_process
 from rse_study.training.materials import Materials, PrepareMaterials
-from rse_study.training.trial import Budget, Cadences, Selection, Trial
+from rse_study.training.trial import Budget, Selection, Trial
 
 MOST_STEPS, FEWEST_STEPS = 6, 3
 GRAPHED_STEPS = 40  # on a GPU: those of each shape that are not replayed are far fewer than those that are
@@ -80,7 +80,7 @@ def _shortened(trial: Trial) -> Trial:
     """Return a trial that reports after every step and skips dev scores; it never runs to its end."""
     selection = Selection(dev=trial.selection.dev, every=10 * MOST_STEPS)
     budget = Budget(unit="steps", amount=2 * GRAPHED_STEPS)
-    changes = {"budget": budget, "selection": selection, "report_every": 1, "watched": Cadences()}
+    changes = {"budget": budget, "selection": selection, "report_every": 1}
     return trial.model_copy(update=changes)
 
 

@@ -93,7 +93,7 @@ def run_again(
             if trial.needs() not in known:
                 known[trial.needs()] = prepare(trial)
             materials = known[trial.needs()]
-            now = {part: one for part, one in before.items() if part.startswith(("replayed", "watched"))}
+            now = {part: one for part, one in before.items() if part.startswith("replayed")}
             now |= materials.fingerprints
             num_steps = trial.num_steps(materials.num_sentences // trial.batch_size)
         if identity_on(trial, cell.seed, now, num_steps) != cell.identity:

@@ -47,8 +47,6 @@ def workload_of(trial: Trial, data_sizes: DataSizes) -> Workload:
     if trial.replayed.labelled != "none":
         num_sentences += trial.replayed.num_training + 2 * trial.replayed.num_texts
     num_embedded = num_sentences * _num_measurements(num_steps, trial.selection.every)
-    for name, every in trial.watched.items():
-        num_embedded += data_sizes.num_scored(name) * _num_measurements(num_steps, every)
     return Workload(
         num_steps,
         num_steps * cost.gradient_passes,

@@ -1,4 +1,4 @@
-"""Scores over steps: of a watched evaluation and of replayed attacks, a line per cell."""
+"""Scores over steps: of replayed attacks, and of an evaluation that an earlier version watched, a line per cell."""
 
 import math
 

@@ -5,14 +5,13 @@ from pathlib import Path
 
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.on_ray.workers.payload import CellPayload
-from rse_study.on_ray.workers.payloads import Payloads
+from rse_study.on_ray.workers.payloads import MaterialsCache, Payloads
 from rse_study.on_ray.workers.workplace import workplace
 from rse_study.study.definition.resources import Resources
 from rse_study.training.trial import Trial
 
-TRIAL = Trial.model_validate({"watched": {"STS-B/geometry": 10}})
+TRIAL = Trial(report_every=10)
 CELL = Cell(3, 1, "f" * 64, TRIAL, resources=Resources(workers=2, threads=4, gpus=1), continues=True)
 
 

@@ -163,10 +163,7 @@ def test_texts_to_be_attacked_are_looked_for_and_counted(data_dir, tmp_path):
     assert words in found
 
 
-def test_what_is_watched_is_looked_for_and_what_never_runs_or_is_on_the_hub_is_not(tmp_path):
-    (found,) = said(["base.watched={STS-B/geometry: 20}"], tmp_path)
-    assert "base.watched.STS-B/geometry = 20: no such file" in found
-    assert "RSE_STUDY_DATA" in found
+def test_what_never_runs_or_is_on_the_hub_is_not_looked_for(tmp_path):
     assert said(["base.encoder.name=org/model"], tmp_path) == []
     off = [
         *NO_SEARCH,

@@ -3,7 +3,6 @@ from pathlib import Path
 import pytest
 
 from rse_study.errors import InputErrors
-from rse_study.evaluation.registry import known_evaluations
 from rse_study.study.checking.rules import check_rules, check_rules_of_space
 from rse_study.study.checking.validation import check_content, check_study, read_study
 from rse_study.study.definition.config import Study
@@ -72,12 +71,6 @@ objective.metric=robust/accuracy;;base.replayed.recipe=pwws -> objective.metric 
     builtin}
 objective.metric=dev/kept -> objective.metric = 'dev/kept': is the score of the best checkpoint, and a search optimizes
     the score at the last step. Use `dev`; the ledger has both
-base.watched={STS-B/geometry: 20, builtin/test: 15} -> base.watched.builtin/test = 15: is measured on a test
-    split or on all data of a task, which only the confirm stage may show. Watch STS-B/geometry, which is of dev
-    pairs; list the others in `evaluations`
-base.watched={MR/fast: 60} -> base.watched.MR/fast = 60: is measured on a test split or on all data
-    of a task, which only the confirm stage may show. Watch STS-B/geometry, which is of dev pairs; list
-    the others in `evaluations`
 allowance.max_cost=10 -> allowance.max_cost = 10: has no effect without a price. Give allowance.price_per_hour, too
 """)
 
@@ -240,8 +233,6 @@ def test_what_it_does_not_select_by_or_could_not_be_read_breaks_no_rule(said):
     # A grid selects nothing.
     assert said(*NO_SEARCH, GRID % "ours", *BY_MR, evaluations) == []
     assert said(*BY_MR, evaluations, broken={"objective"}) == []
-    watched = [f"base.watched.{name}=20" for name in known_evaluations()]
-    assert said(*NO_SEARCH, GRID % "ours", *watched) == []
     assert len(said("seeds=[0, 4]", "allowance.max_cost=10", broken={"seeds"})) == 1
 
 

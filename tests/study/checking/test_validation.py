@@ -67,9 +67,8 @@ objective={metric: robust/spearman, direction: minimize} -> objective: a better 
     `direction: maximize`
 base.replayed.recipe=pwsw -> base.replayed.recipe = 'pwsw': must be 'none',
 base.replayed.num_pairs=0 -> base.replayed.num_pairs = 0: must be > 0
-base.watched={STS-B/geometri: 5} -> base.watched: 'STS-B/geometri' is no evaluation of a frozen encoder. Did you
-base.watched={attack-mr/pwws: 5} -> base.watched: 'attack-mr/pwws' is no evaluation of a frozen encoder.
-base.watched={STS-B/geometry: 0} -> base.watched.STS-B/geometry = 0: must be > 0
+base.watched={STS-B/geometry: 20} -> base.watched: is no longer possible: training measures dev pairs and replayed
+    attacks, and nothing else. Remove it (if it is inherited: `watched: null`). List its evaluations in `evaluations`
 objective.metric=STS-B/geometry/alignment -> 'STS-B/geometry/alignment' is an evaluation's, and those never
 seeds=[0, 1] -> confirm.seeds.0 = 1: this seed was used in the search
 resources.workers=0 -> resources.workers = 0: must be > 0
@@ -197,18 +196,9 @@ def test_no_axis_or_row_changes_what_all_trials_are_judged_by(path):
     assert said.startswith(f"grid.rows.other: writes base.{judge}, ")
 
 
-def test_no_axis_or_row_watches_something_else():
-    """A curve beside another one is of the same figures at the same steps."""
-    written = "watched: {STS-B/geometry: 20}"
-    assert all(
-        "must be text or a number" in text for text in problems_of(["search.watched={choice: [{}, {}]}"])
-    )
-    (said,) = problems_of(["search.watched.STS-B/geometry={int: [10, 20]}"])
-    assert said.startswith("search.watched.STS-B/geometry: the base holds {} there, which has no fields")
-    (said,) = problems_of([*NO_SEARCH, ROWS % written])
-    assert said.startswith("grid.rows.other: writes base.watched, whose curves are compared: all trials")
-    alike = ROWS % f"{written}, batch_size: 16"
-    read_study(JOINT, [*NO_SEARCH, alike, "base.watched={STS-B/geometry: 20}"])
+@cases("removed", ["base.watched=null", "base.watched={}"])
+def test_a_setting_that_is_gone_may_be_inherited_empty(removed):
+    assert read_study(JOINT, [removed]).study == read_study(JOINT).study
 
 
 def test_rows_that_say_what_the_base_says_are_judged_alike_and_encoders_may_differ():

@@ -170,15 +170,11 @@ def test_a_row_that_comes_back_has_its_results_unless_another_cell_took_its_plac
     assert counts(only_stage(plan(grid, ended, Throughput(), sizes))) == (6, 2, 1, 1, 2)
 
 
-def test_missing_pairs_and_fitted_classifiers_are_noted(content, sizes):
+def test_missing_pairs_are_noted(content, sizes):
     grid = grid_of(content, RHOS, evaluations=["STS-B/test"])
     planned = plan(grid, LedgerState(), one_second(grid.study.base), sizes)
     assert planned.scores.missing == {"STS-B/test": 3}
     assert any("STS-B/test is not in the data folder" in note for note in planned.notes)
-    watched = {"builtin/test": 20, "MR/fast": 60}
-    checked = grid_of({**content, "base": {**content["base"], "watched": watched}}, RHOS)
-    (note,) = [note for note in plan(checked, LedgerState(), Throughput(), sizes).notes if "fitted" in note]
-    assert note.startswith("classifiers are fitted whenever MR/fast is watched")
 
 
 @pytest.fixture

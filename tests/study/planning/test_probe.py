@@ -24,9 +24,7 @@ def world(tmp_path_factory):
 @pytest.fixture
 def small(content):
     """A grid of N = 1 and 6 around the small world's trial, which has N = 2."""
-    base = small_trial(watched={"builtin/test": 2}).model_dump(
-        mode="json"
-    )  # whose data are not even prepared
+    base = small_trial().model_dump(mode="json")
     return grid_of(content | {"base": base}, {"axes": {"N": {"choice": [1, 6], "into": STEPS}}})
 
 

@@ -51,16 +51,6 @@ def test_replayed_attacks_are_embedded_at_every_look(base, tmp_path):
     assert work(num_pairs=50, num_texts=30) == without
 
 
-def test_what_is_watched_is_embedded_at_its_own_pace(base, tmp_path):
-    sizes = DataSizes(tmp_path)
-    without = workload_of(trial_of(base), sizes).work
-    for every, looks in ((20, 3), (25, 3), (60, 1), (100, 1)):  # on the way and at the end of 60 steps
-        found = workload_of(trial_of(base, watched={"builtin/test": every}), sizes).work
-        assert found == pytest.approx(without + looks * SCORES), every
-    assert workload_of(trial_of(base, watched={"STS-B/geometry": 20}), sizes).work == without
-    assert sizes.missing == ("STS-B/geometry",)
-
-
 def test_epochs_drop_the_incomplete_batch_of_the_distinct_sentences_of_their_corpus(base, tmp_path):
     epochs = {"unit": "epochs", "amount": 3}
     sizes = DataSizes(tmp_path)

@@ -148,7 +148,7 @@ def probe_with_bars(checked: CheckedStudy, folder: Path) -> tuple[TimedWork, ...
 def materials_of_identity(checked: CheckedStudy, store: Path) -> PrepareMaterials:
     """Return a function that prepares the materials of a trial's identity.
 
-    Replayed and watched sets, which take long, are left out. It raises InputError where the study's data, or a base
+    Replayed sets, which take long, are left out. It raises InputError where the study's data, or a base
     that was trained elsewhere, are not here.
     """
     folder = store / checked.study.name
@@ -157,7 +157,7 @@ def materials_of_identity(checked: CheckedStudy, store: Path) -> PrepareMaterial
     def prepare(trial: Trial) -> Materials:
         if is_elsewhere():
             raise InputError("its data or its base are not here", where=checked.study.name)
-        plain = trial.model_copy(update={"replayed": Replayed(), "watched": {}})
+        plain = trial.model_copy(update={"replayed": Replayed()})
         with ActivityBars(stderr()) as bars, bars.waiting("comparing corpus and base with the ledger's"):
             return materials_of(SILENCE, checked.folder, plain, study_dir=folder)
 
