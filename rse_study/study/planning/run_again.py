@@ -1,15 +1,14 @@
 """Ended cells that run again: one count for `plan`, `run` and completion."""
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rse_study.errors import InputError
 from rse_study.results.cell_state import as_next_run_finds
-from rse_study.results.files.connect import is_lost, open_study
-from rse_study.results.files.queries import LedgerQueries
+from rse_study.results.files.connect import is_lost
 from rse_study.results.files.schema import ledger_path
+from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED, CellRecord
 from rse_study.results.study_record import StudyRecord
 from rse_study.study.checking.validation import CheckedStudy
@@ -54,8 +53,8 @@ def known_cells(study_dir: Path, checked: CheckedStudy, prepare: PrepareMaterial
     """
     if not ledger_path(study_dir).is_file() or is_lost(study_dir):
         return KnownCells()
-    with closing(open_study(study_dir)) as connection:
-        ledger = LedgerQueries(connection)
+    with Reader(study_dir) as reader:
+        ledger = reader.ledger
         frozen, cells = ledger.study(), as_next_run_finds(ledger.cells(), study_dir)
         last = ledger.last_points(frozen.objective.metric) if frozen else {}
     rows, stage = {row.trial for row in checked.rows}, "grid" if checked.rows else "search"
