@@ -28,15 +28,9 @@ def cells_frame(reader: Reader) -> pd.DataFrame:
         "started": times(cells["started"]),
         "ended": times(cells["ended"]),
     }
-    public = with_columns(cells.assign(**values)[_PUBLIC_CELLS], "cells")
-    return public.assign(
+    return with_columns(cells.assign(**values), "cells").assign(
         **{heading: pd.Series(column, dtype=object).infer_objects() for heading, column in axes.items()}
     )
-
-
-_PUBLIC_CELLS = [
-    *("identity", *OF_A_CELL, "label", "status", "objective", "t", "duration_s", "started", "ended", "reason")
-]
 
 
 def metrics_frame(reader: Reader) -> pd.DataFrame:

@@ -11,11 +11,10 @@ from tempfile import TemporaryDirectory
 
 from rse_study.errors import InputError, first_line
 from rse_study.results.files.atomic import drafted
-from rse_study.results.files.connect import open_study
 from rse_study.results.files.failures import failure_of
-from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.files.tar_file import DAMAGE, read_tar
+from rse_study.results.reader import Reader
 from rse_study.results.study_record import StudyRecord
 from rse_study.spec import hash_file
 
@@ -44,8 +43,8 @@ def write_archive(study_dir: Path, path: Path, assets: Iterable[Path] = ()) -> P
     along. Models of cells, checkpoints, tokenizers and attacked texts are left out: numbers alone may be passed on
     without asking anybody.
     """
-    with closing(open_study(study_dir)) as ledger:
-        study = LedgerQueries(ledger).frozen_study(str(study_dir))
+    with Reader(study_dir) as reader:
+        study = reader.ledger.frozen_study(str(study_dir))
     try:
         with (
             drafted(path) as draft,
@@ -153,9 +152,9 @@ def _checked_study(draft: Path, archive: Path) -> StudyRecord:
     if not (draft / LEDGER).is_file():
         raise _refused(archive, "it holds no ledger")
     try:
-        with closing(open_study(draft)) as ledger, closing(sqlite3.connect(draft / LEDGER)) as as_it_came:
-            study = LedgerQueries(ledger).frozen_study(str(archive))
-            names = [cell.identity for cell in LedgerQueries(ledger).cells()]
+        with Reader(draft) as reader, closing(sqlite3.connect(draft / LEDGER)) as as_it_came:
+            study = reader.ledger.frozen_study(str(archive))
+            names = [cell.identity for cell in reader.ledger.cells()]
             kinds = {kind for (kind,) in as_it_came.execute("SELECT type FROM sqlite_master")}
     except (InputError, sqlite3.Error, ValueError) as error:
         raise _refused(archive, f"its files are damaged: {first_line(error)}") from None

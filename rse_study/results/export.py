@@ -41,14 +41,13 @@ def flat(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _frames(reader: Reader) -> Iterator[tuple[str, pd.DataFrame]]:
-    named = _RowNames(reader)
-    yield "trials", named.with_rows(reader.trials_table(), "identity")
-    yield "cells", named.with_rows(reader.cells(), "identity")
-    yield "attempts", named.with_rows(reader.attempts(), "cell")
-    yield "metrics", named.with_rows(reader.metrics(), "cell")
-    yield "rungs", named.with_rows(reader.rungs(), "cell")
+    yield "trials", _with_rows(reader, reader.trials_table(), "identity")
+    yield "cells", _with_rows(reader, reader.cells(), "identity")
+    yield "attempts", _with_rows(reader, reader.attempts(), "cell")
+    yield "metrics", _with_rows(reader, reader.metrics(), "cell")
+    yield "rungs", _with_rows(reader, reader.rungs(), "cell")
     scores = reader.evaluations().rename(columns={"seed": "evaluation_seed"})
-    yield "evaluations", named.with_rows(scores, "subject")
+    yield "evaluations", _with_rows(reader, scores, "subject")
     if reader.study().settings.grid.factorial:
         yield "effects", read_effects(reader).frame
     yield "crossed", crossed_frame(measured_items(reader))
@@ -58,16 +57,12 @@ def _frames(reader: Reader) -> Iterator[tuple[str, pd.DataFrame]]:
     yield "events", reader.events()
 
 
-class _RowNames:
-    def __init__(self, reader: Reader) -> None:
-        cells = reader.cells()
-        names = names_of_cells(reader.study(), cells)
-        self._names = {**BASELINES, **dict(zip(cells["identity"], names, strict=True))}
-
-    def with_rows(self, frame: pd.DataFrame, of: str) -> pd.DataFrame:
-        frame = frame.copy()
-        frame.insert(0, "row", pd.Series([self._names.get(one, "") for one in frame[of]], dtype=object))
-        return frame
+def _with_rows(reader: Reader, frame: pd.DataFrame, of: str) -> pd.DataFrame:
+    cells = reader.cells()
+    names = BASELINES | dict(zip(cells["identity"], names_of_cells(reader.study(), cells), strict=True))
+    frame = frame.copy()
+    frame.insert(0, "row", pd.Series([names.get(one, "") for one in frame[of]], dtype=object))
+    return frame
 
 
 def _provenance(reader: Reader) -> pd.DataFrame:

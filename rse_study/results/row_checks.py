@@ -7,7 +7,7 @@ from typing import Any
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.manipulation import ManipulationCheck, named_rows
 from rse_study.results.records import CellRecord
-from rse_study.results.row_names import names_of_labelled
+from rse_study.results.row_names import names_of_records
 from rse_study.results.study_record import StudyRecord
 
 RISE, GRADIENT = "inner/rise", "gradient"
@@ -28,7 +28,7 @@ class RowChecks:
 
 def row_checks(ledger: LedgerQueries, study: StudyRecord, cells: Sequence[CellRecord]) -> list[RowChecks]:
     """Return the checks of rows with complete cells, over their later halves."""
-    names = names_of_labelled(study, [(one.trial, one.label, one.proposal, one.retired) for one in cells])
+    names = names_of_records(study, cells)
     means = ledger.later_means([check.metric for check in study.checks])
     rows: dict[str, list[CellRecord]] = {}
     for cell, name in zip(cells, names, strict=True):

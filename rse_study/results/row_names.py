@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from rse_study.results.records import BASE, BASELINES
+from rse_study.results.records import BASE, BASELINES, CellRecord
 from rse_study.results.study_record import StudyRecord
 from rse_study.spec import show_setting as _shown
 
@@ -49,11 +49,15 @@ def names_of_rows(rows: Sequence[LabelledTrial], retired: Iterable[int] = ()) ->
 def names_of_cells(study: StudyRecord, cells: "pd.DataFrame") -> list[str]:
     """Return the row name of each cell of `Reader.cells`, shared by a trial's seeds."""
     columns = (cells[name] for name in ("trial", "label", "proposal", "retired"))
-    return names_of_labelled(study, list(zip(*columns, strict=True)))
+    return _names(study, list(zip(*columns, strict=True)))
 
 
-def names_of_labelled(study: StudyRecord, cells: Sequence[tuple[int, str, Proposal, bool]]) -> list[str]:
-    """Return a name for each cell, given as (trial, label, proposal, is_retired)."""
+def names_of_records(study: StudyRecord, cells: Sequence[CellRecord]) -> list[str]:
+    """Return the row name of each cell, as `names_of_cells` does."""
+    return _names(study, [(one.trial, one.label, one.proposal, one.retired) for one in cells])
+
+
+def _names(study: StudyRecord, cells: Sequence[tuple[int, str, Proposal, bool]]) -> list[str]:
     rows = [
         (trial, label, in_order_of_file(study, proposal) if study.kind == "grid" else {})
         for trial, label, proposal, _ in cells

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, model_validator
 
 from rse_study.spec import Spec
 
@@ -20,11 +20,17 @@ class GridSettings(_Settings):
     baseline: str = ""
 
 
-class PaperSettings(_Settings):
-    """The table of a paper that a study repeats."""
+class Paper(Spec):
+    """The table or figure of a paper that a grid repeats.
+
+    Its claims are checked on the grid's rows.
+    """
 
     table: str = ""
-    scale: str = "paper"
+    """for example rse-table6; empty: of no table of a paper"""
+    scale: Literal["paper", "mini", "minilm"] = "paper"
+    """mini: a tiny encoder, minilm: one that has seen sentence pairs; neither proves anything about the paper's, and
+    `check` says `same direction here`, or `on MiniLM`"""
 
 
 class UntilDecided(Spec):
@@ -83,14 +89,23 @@ class PathSettings(_Settings):
     seeds: tuple[int, ...] = ()
 
 
-class BudgetSettings(_Settings):
-    """Limits of a search; 0 means none."""
+class SearchBudget(Spec):
+    """What ends a search, whichever comes first; 0 = no limit.
 
-    hours: float = 0.0
-    steps: float = 0.0
-    device_hours: float = 0.0
-    cost: float = 0.0
-    price_per_hour: float = 0.0
+    No cell is begun that would not fit, if it takes as long as the longest complete one. `num_trials` are the most.
+    Confirmation and path come after it and are not in it; `allowance` is what the whole study may cost.
+    """
+
+    hours: NonNegativeFloat = 0.0
+    """in which cells of the search ran"""
+    steps: NonNegativeInt = 0
+    """optimiser steps of all its cells"""
+    device_hours: NonNegativeFloat = 0.0
+    """hours times GPUs, or else CPU threads"""
+    cost: NonNegativeFloat = 0.0
+    """device hours times their price"""
+    price_per_hour: NonNegativeFloat = 0.0
+    """of a device hour, in any currency"""
 
 
 class StudySettings(_Settings):
@@ -100,7 +115,7 @@ class StudySettings(_Settings):
     tags: tuple[str, ...] = ()
     base: dict[str, Any] = Field(default_factory=dict)
     grid: GridSettings = GridSettings()
-    paper: PaperSettings = PaperSettings()
+    paper: Paper = Paper()
     search: dict[str, Any] = Field(default_factory=dict)
     seeds: tuple[int, ...] = ()
     """all that a row or trial may have"""
@@ -110,7 +125,7 @@ class StudySettings(_Settings):
     sampler: dict[str, Any] = Field(default_factory=dict)
     margin: float | None = None
     early_stopping: dict[str, Any] = Field(default_factory=dict)
-    search_budget: BudgetSettings = BudgetSettings()
+    search_budget: SearchBudget = SearchBudget()
     confirm: ConfirmSettings = ConfirmSettings()
     ablation_path: PathSettings = PathSettings()
     allowance: dict[str, Any] = Field(default_factory=dict)

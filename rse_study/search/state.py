@@ -8,7 +8,7 @@ from rse_study.results.comparing.row_seeds import RowSeeds, row_seeds_of
 from rse_study.results.files.queries import LedgerQueries, now
 from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord, Stage
-from rse_study.results.settings import BudgetSettings, StudySettings
+from rse_study.results.settings import SearchBudget, StudySettings
 from rse_study.results.study_record import StudyRecord
 from rse_study.search.ablation_path import PathState, most_path_cells, num_path_cells, path_state
 from rse_study.search.budget import BudgetShare, as_far_as_it_went, budget_shares, ended_by
@@ -50,7 +50,7 @@ class SearchState:
         return is_search_over(self.study, self.cells)
 
     @property
-    def spent_budget(self) -> BudgetSettings | None:
+    def spent_budget(self) -> SearchBudget | None:
         """The budget that has ended the search."""
         return self.study.settings.search_budget if self.study.is_cut_short else None
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,10 +9,11 @@ from pydantic import ValidationError
 
 from rse_study.errors import InputError
 from rse_study.results.archive import ORIGIN
-from rse_study.results.files.connect import has_ledger, open_study
+from rse_study.results.files.connect import has_ledger
 from rse_study.results.files.queries import LedgerQueries
+from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord
-from rse_study.results.row_names import names_of_labelled
+from rse_study.results.row_names import names_of_records
 from rse_study.results.study_record import StudyRecord
 from rse_study.spec import hash_file
 from rse_study.study.checking.validation import CheckedStudy
@@ -67,8 +67,8 @@ def pending_in(study_dir: Path, checked: CheckedStudy) -> PendingRevision | None
     """Return the revision that a file would make of the study in a folder."""
     if not has_ledger(study_dir):
         return None
-    with closing(open_study(study_dir)) as connection:
-        return pending_revision(LedgerQueries(connection), checked)
+    with Reader(study_dir) as reader:
+        return pending_revision(reader.ledger, checked)
 
 
 def is_another_file(frozen: StudyRecord, where: str) -> bool:
@@ -104,7 +104,7 @@ def trial_of(cell: CellRecord) -> Trial | None:
 
 def named_cells(frozen: StudyRecord, cells: Sequence[CellRecord]) -> str:
     """Name cells by row, with their seeds."""
-    names = names_of_labelled(frozen, [(one.trial, one.label, one.proposal, False) for one in cells])
+    names = names_of_records(frozen, cells)
     seeds: dict[str, list[str]] = {}
     for name, cell in zip(names, cells, strict=True):
         seeds.setdefault(name, []).append(str(cell.seed))

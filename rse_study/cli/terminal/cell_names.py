@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rse_study.results.records import CellRecord
-from rse_study.results.row_names import names_of_labelled
+from rse_study.results.row_names import names_of_records
 from rse_study.results.study_record import StudyRecord
 
 
@@ -32,7 +32,7 @@ def name_of(stage: str, trial: int, seed: int, name: str, *, shows_seeds: bool =
 
 def names_by_identity(study: StudyRecord, cells: Sequence[CellRecord]) -> dict[str, str]:
     """Return the names of cells, by identity."""
-    rows = names_of_labelled(study, [(one.trial, one.label, one.proposal, one.retired) for one in cells])
+    rows = names_of_records(study, cells)
     shows_seeds = bool(study.search_seeds)
     return {
         one.identity: name_of(one.stage, one.trial, one.seed, name, shows_seeds=shows_seeds)

@@ -21,7 +21,7 @@ from rse_study.results.comparing.comparisons import (
 )
 from rse_study.results.comparing.row_seeds import LARGEST
 from rse_study.results.comparing.verdicts import verdict_of
-from rse_study.results.frame_columns import COLUMNS, with_columns
+from rse_study.results.frame_columns import COLUMNS, frame_of
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
 from rse_study.results.row_names import own_baseline
@@ -39,7 +39,7 @@ def contrasts_frame(reader: Reader, minus: str = "") -> pd.DataFrame:
     if not minus:
         minus = own_baseline(study, reader.cells())
         if minus not in found[""].table.index:
-            return _frame(())
+            return frame_of((), "contrasts")
     together = {
         metric: with_baseline(scores, minus, by_subject(reader, metric or study.objective.evaluation))
         for metric, scores in found.items()
@@ -55,7 +55,7 @@ def contrasts_frame(reader: Reader, minus: str = "") -> pd.DataFrame:
         if minus in scores.table.index
         for row in _rows(names[metric], metric, scores, minus)
     )
-    return _frame(rows)
+    return frame_of(rows, "contrasts")
 
 
 def measures_of(study: StudyRecord) -> dict[str, str]:
@@ -120,8 +120,3 @@ def _too_few(sample: list[float]) -> dict[str, Any]:
     mean = sum(sample) / len(sample) if sample else nan
     names = [column.name for column in COLUMNS["contrasts"] if column.dtype == "float64"]
     return {**dict.fromkeys(names, nan), "num_seeds": len(sample), "mean": mean, "excludes_zero": False}
-
-
-def _frame(rows: Any) -> pd.DataFrame:
-    columns = [column.name for column in COLUMNS["contrasts"]]
-    return with_columns(pd.DataFrame(list(rows), columns=columns), "contrasts")

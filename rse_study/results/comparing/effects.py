@@ -9,7 +9,7 @@ import pandas as pd
 from rse_study.results.comparing.comparisons import compare, scores_by_metric
 from rse_study.results.comparing.contrasts import measures_of, numbers_of
 from rse_study.results.comparing.factors import Effect, effects_among
-from rse_study.results.frame_columns import COLUMNS, with_columns
+from rse_study.results.frame_columns import frame_of
 from rse_study.results.reader import Reader
 from rse_study.results.row_names import names_of_cells
 
@@ -50,9 +50,8 @@ def read_effects(reader: Reader) -> FactorEffects:
             effects, compare(scores[metric].table, weights, criterion=scores[metric].criterion), strict=True
         )
     ]
-    frame = pd.DataFrame(lines, columns=[column.name for column in COLUMNS["effects"]])
     num_dropped = int(scores[""].table.loc[list(weights[0])].isna().any().sum()) if effects else 0
-    return FactorEffects(factors, effects, with_columns(frame, "effects"), num_dropped)
+    return FactorEffects(factors, effects, frame_of(lines, "effects"), num_dropped)
 
 
 def _levels_by_row(reader: Reader, factors: Mapping[str, tuple[Any, ...]]) -> dict[str, tuple[int, ...]]:

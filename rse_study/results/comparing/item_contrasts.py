@@ -14,7 +14,7 @@ from rse_study.results.comparing.criterion import Criterion
 from rse_study.results.comparing.crossed import crossed_interval, resampled_values
 from rse_study.results.files.item_file import read_items
 from rse_study.results.files.schema import baselines_folder, cell_folder
-from rse_study.results.frame_columns import COLUMNS, with_columns
+from rse_study.results.frame_columns import frame_of
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
@@ -81,9 +81,7 @@ class _ItemFiles:
 
 def crossed_frame(measured: Iterable[MeasuredItems]) -> pd.DataFrame:
     """Return both intervals of every difference, a row per measure and row."""
-    columns = [column.name for column in COLUMNS["crossed"]]
-    lines = [line for one in measured for line in _intervals(one)]
-    return with_columns(pd.DataFrame(lines, columns=columns), "crossed")
+    return frame_of((line for one in measured for line in _intervals(one)), "crossed")
 
 
 def _intervals(one: MeasuredItems) -> Iterator[dict[str, Any]]:

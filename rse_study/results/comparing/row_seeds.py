@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rse_study.results.comparing.margin import margin_of
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.records import BASE, FINISHED, CellRecord
-from rse_study.results.row_names import find_row, names_of_labelled
+from rse_study.results.row_names import find_row, names_of_records
 from rse_study.results.settings import UntilDecided
 from rse_study.results.study_record import StudyRecord
 
@@ -160,7 +160,7 @@ def row_seeds_of(ledger: LedgerQueries, study: StudyRecord, cells: Iterable[Cell
 
 
 def _baseline_trial(study: StudyRecord, cells: list[CellRecord]) -> int | None:
-    names = names_of_labelled(study, [(one.trial, one.label, one.proposal, False) for one in cells])
+    names = names_of_records(study, cells)
     rows = {name: {} if one.label else one.proposal for name, one in zip(names, cells, strict=True)}
     numbers = {name: one.trial for name, one in zip(names, cells, strict=True)}
     wanted = study.settings.grid.baseline if study.kind == "grid" else BASE

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Literal
 
-from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, model_serializer, model_validator
+from pydantic import PositiveInt, model_serializer, model_validator
 
 from rse_study.named_class import ClassPath
 from rse_study.spec import Spec, field
@@ -90,22 +90,3 @@ class AblationPath(Spec):
     """none of the search's own; cells of seeds that `confirm` has run, too, are not run again"""
     resources: Resources | None = None
     """of these cells; without it, the study's"""
-
-
-class SearchBudget(Spec):
-    """What ends a search, whichever comes first; 0 = no limit.
-
-    No cell is begun that would not fit, if it takes as long as the longest complete one. `num_trials` are the most.
-    Confirmation and path come after it and are not in it; `allowance` is what the whole study may cost.
-    """
-
-    hours: NonNegativeFloat = 0.0
-    """in which cells of the search ran"""
-    steps: NonNegativeInt = 0
-    """optimiser steps of all its cells"""
-    device_hours: NonNegativeFloat = 0.0
-    """hours times GPUs, or else CPU threads"""
-    cost: NonNegativeFloat = 0.0
-    """device hours times their price"""
-    price_per_hour: NonNegativeFloat = 0.0
-    """of a device hour, in any currency"""

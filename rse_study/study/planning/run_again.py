@@ -1,14 +1,13 @@
 """Ended cells that run again: one count for `plan`, `run` and completion."""
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rse_study.errors import InputError
 from rse_study.results.cell_state import as_next_run_finds
-from rse_study.results.files.connect import has_ledger, open_study
-from rse_study.results.files.queries import LedgerQueries
+from rse_study.results.files.connect import has_ledger
+from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED, CellRecord
 from rse_study.results.study_record import StudyRecord
 from rse_study.study.checking.validation import CheckedStudy
@@ -53,8 +52,8 @@ def known_cells(study_dir: Path, checked: CheckedStudy, prepare: PrepareMaterial
     """
     if not has_ledger(study_dir):
         return KnownCells()
-    with closing(open_study(study_dir)) as connection:
-        ledger = LedgerQueries(connection)
+    with Reader(study_dir) as reader:
+        ledger = reader.ledger
         frozen, cells = ledger.study(), as_next_run_finds(ledger.cells(), study_dir)
         last = ledger.last_points(frozen.objective.metric) if frozen else {}
     rows, stage = {row.trial for row in checked.rows}, "grid" if checked.rows else "search"

@@ -14,7 +14,7 @@ from rse_study.results.files.lock import holder
 from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED, AttemptRecord, CellRecord, Record, Stage
 from rse_study.results.row_checks import inert_sentences, row_checks
-from rse_study.results.row_names import in_order_of_file, names_of_labelled
+from rse_study.results.row_names import in_order_of_file, names_of_records
 from rse_study.search.budget import BudgetShare
 from rse_study.search.choice import chosen_first, front_of
 from rse_study.search.state import search_state
@@ -258,8 +258,8 @@ def _other_values(ledger: _Snapshot, cells: list[str]) -> tuple[float, ...]:
 def _rows(ledger: _Snapshot) -> tuple[RowProgress, ...]:
     if ledger.search.rows is None:
         return ()
-    known = [(one.trial, one.label, one.proposal, False) for one in ledger.cells]
-    names = dict(zip((trial for trial, *_ in known), names_of_labelled(ledger.study, known), strict=True))
+    rows = zip(ledger.cells, names_of_records(ledger.study, ledger.cells), strict=True)
+    names = {cell.trial: name for cell, name in rows}
     return tuple(
         RowProgress(
             name=names[trial], verdict=one.verdict, num_seeds=one.num_pairs, most_seeds=one.most_seeds
