@@ -3,8 +3,7 @@ import torch
 from transformers import AutoModel
 
 from rse_study.errors import InputError
-from rse_study.models.encoder import SentenceEncoder, position_ids
-from rse_study.models.layout import Padded
+from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.loading import load_encoder
 from rse_study.models.sites import find_sites
 
@@ -37,13 +36,6 @@ def test_padding_changes_nothing(folders, padded, family, pooling):
         ids, mask = padded(tokenizer, extra)
         outputs.append(encoder(encoder.word_embeddings(ids), mask, ids))
     torch.testing.assert_close(*outputs, atol=1e-12, rtol=0)
-
-
-def test_positions_count_real_tokens(folders):
-    numbers = Padded(torch.tensor([[True, True, True, False], [True, False, False, False]])).numbers
-    bert, roberta = loaded(folders["bert"])[0], loaded(folders["roberta"])[0]
-    assert position_ids(bert.backbone, numbers)[0, :3].tolist() == [0, 1, 2]
-    assert position_ids(roberta.backbone, numbers).tolist() == [[2, 3, 4, 1], [2, 1, 1, 1]]
 
 
 def test_poolings_by_hand_and_of_the_mask_token(folders, padded):

@@ -46,15 +46,6 @@ def test_the_second_one_computes_nothing(tmp_path):
     assert [path.name for path in sorted((tmp_path / "key").iterdir())] == ["000000", "000001", "000002"]
 
 
-def test_one_that_went_less_far_is_completed(tmp_path):
-    for steps, expected in ((range(10), range(10)), (range(5, 20), range(10, 20)), (range(20), ())):
-        outputs = GeneratorOutputs(tmp_path)
-        found, computed = ask(outputs, steps)
-        hold_steps(found, steps)
-        assert computed == list(expected)
-        outputs.flush()
-
-
 def test_two_at_a_time_keep_what_either_wrote(tmp_path):
     one, other = GeneratorOutputs(tmp_path), GeneratorOutputs(tmp_path)
     ask(one, range(30)), ask(other, range(10))
