@@ -117,16 +117,6 @@ def test_a_grid_says_why_it_has_no_answer_yet(tmp_path):
     assert grid_answer(waiting, DONE, 2, less_is_better=False).text == expected
 
 
-def test_a_grid_without_a_baseline_tells_its_best_mean_and_no_interval(tmp_path):
-    bare = read(tabled.make(tmp_path, {"one": FLAT, "other": ABOVE}))
-    best, least = (grid_answer(bare, DONE, 2, less_is_better=less) for less in (False, True))
-    assert best.text.endswith(
-        "names no baseline to compare with; other has the highest mean, 56.55, but is not shown to be better."
-    )
-    assert least.text.endswith("one has the lowest mean, 51.50, but is not shown to be better.")
-    assert not best.is_settled
-
-
 def test_the_papers_claims_are_counted_by_their_verdicts(tmp_path):
     paper = {"table": "rse-table6", "scale": "mini"}
     axes = {"rho = 0.5": ABOVE, "rho = 0": FLAT, "rho = 1": NEAR}

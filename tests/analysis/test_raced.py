@@ -10,14 +10,9 @@ from analysis.figures.pareto import pareto_data
 from analysis.figures.rulers import positions_data, rulers_of
 from analysis.figures.slices import slice_data
 from analysis.search import settings, trials
-from analysis.tables import as_text
 from rse_study.cli.arguments.model import _identity
-from rse_study.cli.terminal.cell_names import names_by_identity
-from rse_study.cli.verbs.status.content import state_of
 from rse_study.frames.study_results import open_results
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.reader import Reader
-from rse_study.sampling.dashboard_storage import LedgerCopy
 from rse_study.search.choice import standings_of
 from tests.analysis import raced, searched
 
@@ -63,17 +58,3 @@ def test_the_best_is_best_over_all_seeds_and_every_figure_has_a_point_for_each_t
     costs = pareto_data(contents)
     assert costs["num_cells"].tolist() == [3, 3, 3, 1, 1, 3] and costs["row"].is_unique
     assert curve_data(table, contents.curves).groupby("trial").size().eq(4).all()
-
-
-def test_terminal_and_status_count_seeds_and_name_the_best_by_its_mean(folder):
-    shown = as_text(Reader(folder)).set_index("trial")
-    assert shown.loc["2 *", "seeds"] == "3" and shown.loc["4", "seeds"] == "1"
-    assert shown.loc["3", "builtin dev, Spearman x100"] == "64.00"
-    status = state_of(folder)
-    assert status.counts["planned"] == status.counts["complete"] == 15 and status.is_complete
-    assert (status.best.trial, status.best.value, status.best.num_seeds) == (2, pytest.approx(61.4), 3)
-    with Reader(folder) as reader:
-        names = names_by_identity(reader.study(), reader.cells())
-    assert names[searched.cell(2, 6).identity] == "trial 2 seed 6"
-    shown = LedgerCopy(folder).storage().get_all_trials(0)
-    assert [trial.value for trial in shown] == pytest.approx(list(raced.MEANS.values()))

@@ -1,7 +1,6 @@
 """The benchmark of a GPU runs without one, on small sizes."""
 
 import json
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +10,6 @@ from benchmarks import gpu, graphed
 
 SMALL = ["--device", "cpu", "--size", "2x128", "--cell-size", "2x128", "--batch", "4", "--length", "16"]
 SMALL += ["--num-steps", "1", "--matrix", "64", "--repeat", "2", "--seconds", "0.1"]
-
-
-def test_a_wait_is_counted_each_time_and_no_other_warning():
-    # As torch words them: c10/cuda/CUDAFunctions.cpp, torch/csrc/cuda/Module.cpp.
-    of_the_mode = "Synchronization debug mode is a prototype feature and does not yet detect all"
-    with gpu.Device("cpu").counted_waits() as noted:
-        for _ in range(2):
-            warnings.warn(
-                "called a synchronizing CUDA operation (Triggered internally at x.cpp:1.)", stacklevel=1
-            )
-            warnings.warn(f"{of_the_mode} (Triggered internally at x.cpp:1.)", stacklevel=1)
-            warnings.warn("an argument is deprecated", FutureWarning, stacklevel=1)
-    assert len(noted) == 2
-    assert all(str(one.message).startswith("called a synchronizing") for one in noted)
 
 
 def rows_of(*arguments: str, folder: Path) -> list[dict[str, Any]]:
@@ -52,15 +37,3 @@ def test_what_could_not_end_in_time_is_named(tmp_path):
     rows = rows_of("--graphed", "--minutes", "0", folder=tmp_path)
     assert {row.get("left_out") for row in rows[:-1]} == {"no time"}
     assert rows[-1] == {"what": "verdict", "said": "none: a step was not measured"}
-
-
-def test_a_row_that_fails_says_why_and_the_others_come(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(
-        graphed.Graphed, "plan", lambda self: iter([("one", 0, lambda: 1 // 0), ("two", 0, dict)])
-    )
-    rows = rows_of("--graphed", folder=tmp_path)
-    assert rows[:2] == [
-        {"what": "one", "failed": "ZeroDivisionError: integer division or modulo by zero"},
-        {"what": "two"},
-    ]
-    assert "in measured" in capsys.readouterr().err

@@ -1,6 +1,5 @@
 """What pages print of planned studies is computed from their archives."""
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 
 from benchmarks import checkpoints, curves, pairs, parts
 from rse_study.results.archive import unpack_archive
-from rse_study.results.comparing.comparisons import by_subject
 from rse_study.results.reader import Reader
 from rse_study.study.checking.validation import read_study
 
@@ -54,34 +52,6 @@ def test_the_planned_pairs_are_rows_of_their_study(study):
     file = RESULTS.parents[1] / "search_spaces" / "minilm" / f"{study.replace('-', '_')}.yaml"
     rows = {row.label for row in read_study(file).rows}
     assert {name for pair in pairs.PLANNED[study] for name in pair} <= rows
-
-
-def test_every_difference_with_its_interval_on_the_main_page_is_a_line_of_a_table():
-    page = (RESULTS / "is_it_adversarial.md").read_text(encoding="utf-8")
-    tables = [
-        line
-        for folder in ("strength", *TABLES)
-        for line in (RESULTS / folder / "README.md").read_text(encoding="utf-8").splitlines()
-        if line.startswith("|")
-    ]
-    said = re.findall(r"([-+]\d\.\d\d) (\[[-+]\d\.\d\d, [-+]\d\.\d\d\])", page)
-    assert len(said) > 20
-    lacking = [one for one in said if not any(f"| {one[0]} |" in line and one[1] in line for line in tables)]
-    assert not lacking
-
-
-@pytest.mark.parametrize("page", sorted(RESULTS.glob("*/README.md")), ids=lambda page: page.parent.name)
-def test_a_page_names_its_bases_and_corpora_by_fingerprint_and_the_scores_before_training(page, tmp_path):
-    (said,) = (one for one in page.read_text(encoding="utf-8").splitlines() if one.startswith("Base"))
-    archives = list(page.parent.rglob("*.tar.xz"))
-    assert archives
-    for archive in archives:
-        with Reader(unpack_archive(archive, tmp_path)) as reader:
-            materials = [one["materials"] for one in reader.cells()["provenance"]]
-            starts = by_subject(reader, "STS-B/dev/all").get("start")
-        bases = {one["base"] for one in materials}
-        assert all(f"`{one[:12]}`" in said for one in bases | {one["corpus"] for one in materials})
-        assert len(bases) > 1 or f"{starts:.2f}" in said
 
 
 def cells_of(study):

@@ -38,13 +38,6 @@ def test_a_search_is_worth_what_the_surface_says_of_its_best_trial(domains):
     assert curves[:, -1].min() > np.quantile(values, 0.8)
 
 
-def test_noise_is_that_between_seeds_of_a_point_beyond_what_a_seed_does_to_all():
-    points = pd.DataFrame({"beta": [1.0, 2.0], "seed 10": [50.0, 60.0], "seed 11": [53.0, 61.0]})
-    assert surface.noise_of(points) == pytest.approx(1.0)  # 2 points on average, 1 more or less for each
-    with pytest.raises(SystemExit, match="--noise"):
-        surface.noise_of(points.drop(columns="seed 11"))
-
-
 def test_the_page_and_its_points_are_computed_from_the_archives():
     page = (RESULTS / "README.md").read_text(encoding="utf-8")
     pd.testing.assert_frame_equal(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rse_study.cluster.price import describe_price, describe_time, device_hour_price, hourly_price
+from rse_study.cluster.price import describe_time, device_hour_price, hourly_price
 from rse_study.study.definition.resources import Resources
 from rse_study.study.planning.throughput import num_devices
 from tests.cases import cases
@@ -38,11 +38,6 @@ ONPREM = "workers.node.price_per_hour=1.6"
 )
 def test_a_device_hour_costs_what_runs_cells_divided_by_their_devices(name, overrides, resources, price):
     assert device_hour_price(shipped(name, *overrides), resources) == pytest.approx(price)
-
-
-def test_it_is_said_in_a_line():
-    assert describe_price(shipped("aws-gpu")) == "aws, nodes: 0 to 8 'gpu'; 0.1 to 3.7 an hour, head included"
-    assert describe_price(shipped("local")) == "local, nodes: 2 'cpu'; free of charge"
 
 
 def test_time_by_the_clock_is_said():

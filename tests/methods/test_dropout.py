@@ -81,13 +81,6 @@ class TestInside:
         for i, output in enumerate(outputs):
             assert not any(torch.equal(output, other) for other in outputs[:i]), i
 
-    @pytest.mark.parametrize("inner", ["fixed", "fresh"])
-    def test_masks_follow_the_step(self, monkeypatch, inner):
-        outputs = [watch_inner(monkeypatch, inner, step=step).outputs for step in (3, 3, 4)]
-        for same, again, later in zip(*outputs, strict=True):
-            assert torch.equal(same, again)
-            assert not torch.equal(same, later)
-
     @pytest.mark.parametrize("inner", ["eval", "fixed", "fresh"])
     def test_no_inner_choice_moves_the_outer_masks(self, monkeypatch, inner):
         expected = Watched(monkeypatch, neutral=True).view

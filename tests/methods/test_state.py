@@ -59,14 +59,6 @@ def test_edges_give_finite_losses_and_gradients(sentences):
         assert all(gradient.isfinite().all() for gradient in gradients.values()), norm
 
 
-def test_phi_one_weakens_everything():
-    """Every value is multiplied by 0: the adversarial view is constant, and nothing divides by zero."""
-    method, run = settings(masks={"phi": 1.0}), make_run()
-    outcome, _, gradients = take_step(method, make_networks(method, run), make_batch(), run)
-    assert outcome.loss.isfinite()
-    assert all(gradient.isfinite().all() for gradient in gradients.values())
-
-
 class TestBf16:
     """bf16's spacing at an embedding's size is far above alpha: E + delta must not be rounded to it."""
 

@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from benchmarks.counting import peak_bytes
-from rse_study.models.chunks import by_chunks
 from rse_study.models.encoder import SentenceEncoder
 from tests.tiny_models import random_bert
 
@@ -32,27 +31,6 @@ def test_a_chunk_holds_its_own_activations_alone(encoder):
         held[encoder.chunk_size] = peak_bytes(lambda: spread(encoder))
     assert held[16] < 0.7 * held[0]
     assert held[4] < 0.4 * held[0]
-
-
-@pytest.mark.parametrize(("chunk_size", "sizes"), [(0, [7]), (7, [7]), (9, [7]), (3, [3, 3, 1])])
-def test_rows_are_computed_in_order_and_again_from_the_last(chunk_size, sizes):
-    module, seen = torch.nn.Linear(2, 2), []
-    x = torch.arange(14.0).view(7, 2).requires_grad_()
-
-    def work(rows, absent):
-        assert absent is None
-        seen.append(len(rows))
-        return module(rows).exp()
-
-    by_chunks(module, work, chunk_size, x, None).sum().backward()
-    assert seen == (sizes if len(sizes) == 1 else sizes + sizes[::-1])
-
-
-def test_without_gradients_nothing_is_computed_twice():
-    module, seen = torch.nn.Linear(2, 2), []
-    with torch.no_grad():
-        by_chunks(module, lambda rows: seen.append(len(rows)) or module(rows), 2, torch.ones(5, 2))
-    assert seen == [2, 2, 1]
 
 
 def test_evaluation_is_not_cut_into_chunks(encoder):

@@ -3,8 +3,7 @@ import torch
 from transformers import AutoModel
 
 from rse_study.errors import InputError
-from rse_study.models.encoder import SentenceEncoder, position_ids
-from rse_study.models.layout import Padded
+from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.loading import load_encoder
 from rse_study.models.sites import find_sites
 

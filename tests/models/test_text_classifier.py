@@ -25,18 +25,6 @@ def _classifier(learner, pooling="mean", batch_size=64):
     return TextClassifier(spread_out(network), tokenizer, NAMES, 24, batch_size)
 
 
-@pytest.mark.parametrize("texts", [[*singles(40).texts, ("",)], ordered_pairs(40).texts], ids=["one", "two"])
-def test_neither_order_nor_repetition_changes_a_bit(learner, texts):
-    victim = _classifier(learner, batch_size=7)
-    found = victim.predict(texts)
-    assert (found.shape, found.dtype) == ((len(texts), 3), np.float64)
-    np.testing.assert_allclose(found.sum(1), 1, atol=1e-15)
-    order = [5, 0, 5, *range(39, -1, -1), len(texts) - 1]
-    again = victim.predict([texts[i] for i in order] + texts)  # the same texts, asked otherwise
-    assert np.array_equal(again[: len(order)], found[order])
-    assert np.array_equal(again[len(order) :], found)
-
-
 @pytest.mark.parametrize("pooling", ["cls", "mean", "first_last"])
 def test_padding_changes_nothing(learner, pooling):
     victim = _classifier(learner, pooling)

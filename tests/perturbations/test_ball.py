@@ -38,28 +38,6 @@ def test_a_length_is_converted_once(ball):
         assert torch.equal(converted, ball.around(perturbable, x).length(given_length))
 
 
-@given(balls, st.integers(0, 99), st.integers(1, 6))
-def test_padding_changes_nothing(ball, seed, padding):
-    found = []
-    for extra in (0, padding):
-        x, perturbable = problem(seed, padding=extra)
-        bound = ball.around(perturbable, x)
-        moved = bound.project(x + bound.length(0.1) * bound.unit(x))
-        assert not moved[:, 4:].any()
-        sits, counted = bound.on_bound(moved, perturbable)
-        found.append((moved[:, :4], sits[counted]))
-    torch.testing.assert_close(found[0], found[1], rtol=0, atol=1e-12)
-
-
-@given(balls, st.integers(0, 99))
-def test_rows_do_not_see_each_other(ball, seed):
-    x, perturbable = problem(seed)
-    together = ball.around(perturbable, x).project(x)
-    for i in range(len(x)):
-        alone = ball.around(perturbable[i : i + 1], x[i : i + 1]).project(x[i : i + 1])
-        torch.testing.assert_close(alone[0], together[i], rtol=0, atol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("scope", "norm", "expected"),
     [

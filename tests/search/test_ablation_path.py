@@ -1,7 +1,6 @@
 """The path as a pure function of what a ledger holds."""
 
 import math
-from dataclasses import replace
 
 from rse_study.results.records import CellRecord, ImportanceRow
 from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRecord
@@ -157,17 +156,6 @@ def test_cells_of_the_confirmation_are_the_paths_own():
     assert search.num_planned == 3 + 4 + 17
 
 
-def test_axes_on_which_both_ends_agree_are_no_part_of_it():
-    cells = [cell(0, BASE), cell(1, BEST | {"b": 0.0}), SEARCH[2]]
-    search = search_of(STUDY, cells, LAST)
-    state = search.path
-    assert state.axes == ("a", "c")
-    assert state.proposal_of(frozenset("a")) == {"a": 1.0, "b": 0.0, "c": 0.0}
-    # 4 points x 3 seeds, of which the confirmation runs 2 of each end; before, 7 points were possible.
-    assert search.num_path_cells == 4 * 3 - 4
-    assert search.num_planned == 3 + 4 + 8
-
-
 def test_before_the_search_is_over_or_without_a_second_trial_or_a_path_nothing_is_known():
     cells = [*SEARCH[:2], cell(2, BASE | {"a": 0.5}, status="running")]
     search = search_of(STUDY, cells, LAST)
@@ -194,19 +182,6 @@ def test_a_point_that_failed_is_no_reason_to_wait_and_retired_cells_are_no_part_
     cells, last = run()
     gone = [one.model_copy(update={"retired": one.stage == "path"}) for one in cells]
     assert dict(path_of(STUDY, gone, last).values) == {}
-
-
-def test_the_order_of_importance_is_the_ledgers():
-    update = {"resolved": STUDY.resolved | {"ablation_path": {"order": "importance", "seeds": [3]}}}
-    study = STUDY.model_copy(update=update)
-    rows = [
-        ImportanceRow(axis=axis, evaluator="x", value=share, num_trials=9)
-        for axis, share in zip(AXES, (0.2, 0.1, 0.7), strict=True)
-    ]
-    state = path_of(study, SEARCH, LAST, rows)
-    assert [one.accepted for one in state.rounds] == ["c", "a", "b"]
-    assert not state.is_over
-    assert replace(state, values=dict.fromkeys(state.points, (1.0,))).is_over
 
 
 def test_the_path_of_a_search_that_raced_its_seeds_ends_at_the_best_mean():

@@ -166,17 +166,6 @@ def test_a_filter_compares_numbers_and_two_ticked_trials_show_their_difference(t
     assert not tab.say("document.querySelector('table.difference')")
 
 
-def test_a_dot_marks_the_rows_of_its_trial_and_a_row_its_dot(tab):
-    tab.say("document.querySelector('#history').scrollIntoView({block: 'center', behavior: 'instant'})")
-    tab.say("document.querySelector('#history').emit('plotly_hover', {points: [{id: 12}]})")
-    marked = "[...document.querySelectorAll('tr.linked')].map(row => row.id).filter(Boolean)"
-    assert tab.say(marked) == ["trial-12"]
-    tab.say("document.querySelector('#history').emit('plotly_unhover', {})")
-    assert tab.say(marked) == []
-    tab.say("document.querySelector('#trial-12').dispatchEvent(new MouseEvent('mouseenter'))")
-    tab.wait("document.querySelector('#history .hoverlayer .hovertext')")
-
-
 def test_a_figure_is_saved_as_svg_png_and_its_numbers(tab, tmp_path):
     tab.download_to(tmp_path)
     for kind, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):

@@ -2,15 +2,8 @@ import pandas as pd
 
 from analysis.scores import scores
 from analysis.search import confirmed
-from analysis.sections.scores import both_ways_text, differences_figure, scores_table
+from analysis.sections.scores import both_ways_text, scores_table
 from tests.analysis.outline import Outline
-
-
-def test_too_many_rows_make_no_figure(grid_dir, contents):
-    grid = contents(grid_dir)
-    frame = scores(grid, grid.stage("grid"))
-    many = pd.concat([frame.assign(row=frame["row"] + str(n)) for n in range(99)])
-    assert "No figure" in differences_figure(grid, many, "differences", minus="base0")
 
 
 def test_columns_of_seeds_are_behind_a_switch_and_a_mean_has_its_spread(search_dir, contents):

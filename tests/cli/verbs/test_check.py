@@ -3,17 +3,14 @@
 import json
 import math
 import re
-from dataclasses import replace
 
 import pandas as pd
 import pytest
 
-from analysis.comparison import read_comparison
 from analysis.report import write_report
-from rse_study.cli.verbs.check import NO_CLAIM, code_of
+from rse_study.cli.verbs.check import NO_CLAIM
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
-from rse_study.results.reader import Reader
 from tests.analysis import tabled
 from tests.analysis.outline import Outline
 from tests.analysis.searched import run
@@ -74,15 +71,6 @@ def test_effects_of_a_design_are_printed_below_its_rows(rse, little):
     assert "Factors: design 2^2: every main effect and pair has a contrast of its own." in lines
 
 
-def test_a_design_that_has_only_begun_has_no_effects_yet(rse, little):
-    rows = {f"rho = {one}, N = {other}": SIMCSE for one in (0, 1) for other in (1, 5)}
-    little(rows | {"rho = 1, N = 5": (tabled.PLANNED,) * 4}, baseline="", factorial=True)
-    assert (
-        "No effect is compared: fewer than 3 seeds have every row of the design."
-        in rse("check", "little").out
-    )
-
-
 WORSE = {"rho = 0": SIMCSE, "rho = 1": above(SIMCSE, (1, 2, 3, 4))}
 OPEN = (*SIMCSE[:2], tabled.PLANNED, tabled.RUNNING)
 TO_RUN = "Incomplete: cells of 1 row are still to run."
@@ -132,34 +120,6 @@ def test_everything_a_reader_needs_is_there(rse, little):
     assert lines[-1].startswith("Item scores were not kept")
     power = re.compile(r"4 seeds and 2 comparisons with SimCSE: a true difference of \d")
     assert any(power.match(line) for line in lines)
-
-
-def test_of_several_claims_the_worst_decides(kept):
-    folder = kept("two", rows_where(1.01), baseline="SimCSE", paper=PAPER)
-    with Reader(folder) as reader:
-        comparison = read_comparison(reader)
-    (claim,) = comparison.judged
-
-    def code(*verdicts):
-        judged = [replace(claim, verdict=verdict) for verdict in verdicts]
-        return code_of(replace(comparison, judged=judged))
-
-    assert code("reproduced", "reproduced") == code("reproduced", "not asked") == 0
-    assert code("reproduced", "undecided") == code("incomplete", "reproduced") == 3
-    assert code("reproduced", "contradicted") == code("contradicted", "reproduced") == 1
-    assert code("undecided", "contradicted") == code("contradicted", "incomplete") == 1
-
-
-def test_failed_cells_leave_their_rows_and_claims_undecided(rse, little):
-    rows = {name: list(scores) for name, scores in rows_where(50.0).items()}
-    rows["rho = 0"][1] = tabled.FAILED
-    little(rows, paper=PAPER)
-    ended = rse("check", "little")
-    assert ended.code == 3
-    assert f"undecided: {CLAIM}" in ended.out
-    assert "Verdicts assume that no seed fails or collapses, but rho = 0 failed with seed 1." in ended.out
-    assert "Cells of rho = 0 failed. A failed cell is not rerun unchanged" in ended.out
-    assert ended.next == "rse-study status little (says why cells failed)"
 
 
 GAINS = (3.1, 2.9, 3.05, 3.0, 3.12)
@@ -234,14 +194,6 @@ def test_no_page_says_better_of_a_study_that_runs_without_so_far(rse, little):
     assert ", better so far, 7 seeds paired" in rse("compare", "little:A", "little:SimCSE").out
 
 
-def test_differences_that_do_not_vary_resolve_nothing(rse, little):
-    little({"SimCSE": FIVE, "A": above(FIVE, [1.0] * 5)})
-    text = "the differences do not vary over seeds, so they do not tell which true difference would be found."
-    assert text in rse("check", "little").out
-    assert "true difference of 0.00" not in rse("check", "little").out
-    assert json.loads(rse("check", "little", "--json").out)["contrasts"][0]["resolvable"] is None
-
-
 def test_an_evaluation_in_seconds_is_not_the_same_by_a_margin_in_points(rse, tmp_path):
     seconds = "builtin/latency/seconds"
     about = {"evaluations": ("builtin/latency",), "less": (seconds,), "name": "little", "baseline": "SimCSE"}
@@ -252,16 +204,6 @@ def test_an_evaluation_in_seconds_is_not_the_same_by_a_margin_in_points(rse, tmp
     assert (dev["verdict"], dev["margin"]) == ("same", 0.5)
     assert (latency["verdict"], latency["margin"]) == ("worse", 0.0)
     assert 0.3 < latency["simultaneous_low"] < latency["simultaneous_high"] < 0.45
-
-
-def test_a_baseline_that_failed_is_named_as_the_cause(rse, little):
-    """Not every other row in its place."""
-    rows = {name: list(scores) for name, scores in rows_where(50.0).items()}
-    rows["SimCSE"] = [tabled.FAILED] * len(SIMCSE)
-    little(rows, baseline="SimCSE")
-    ended = rse("check", "little")
-    assert "The baseline, SimCSE, is one of them, so nothing is compared." in ended.out
-    assert "too few for an interval" not in ended.out
 
 
 RATE = "attack-mr/pwws/success_rate"
@@ -296,13 +238,6 @@ def test_a_main_table_shows_each_column_beside_the_papers_and_is_written_with_th
     assert lines[-3:] == [f"tables/little{ending}" for ending in endings]
     found = pd.read_csv(tmp_path / "tables/little-columns.csv").set_index("row")
     assert found.loc["RobustSentEmbed", ["mean", "paper", "direction"]].tolist() == [91.0625, 28.05, "other"]
-
-
-def test_a_main_table_is_incomplete_while_evaluations_are_still_to_come(rse, tmp_path):
-    main_table(tmp_path, (90.0, 91.5, 92.0, None))
-    ended = rse("check", "little")
-    assert ended.code == 3
-    assert "0 undecided, 1 incomplete." in ended.out
 
 
 def test_the_tables_are_written_where_they_are_asked_for_and_the_verdict_stands(rse, little, tmp_path):

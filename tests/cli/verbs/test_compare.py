@@ -66,14 +66,6 @@ def test_rows_that_failed_with_a_seed_are_not_compared_by_the_others_alone(rse, 
     assert "nothing is decided" not in rse("compare", "one:rho = 0.5", "one:SimCSE").out
 
 
-def test_a_row_is_compared_with_one_that_failed_with_a_seed_that_it_never_had(rse, make):
-    rows = {"SimCSE": (*SECOND, tabled.FAILED), "A": tuple(value + 9 for value in SECOND)}
-    make("one", rows, baseline="SimCSE", until={"at_least": 3, "at_most": 6})
-    assert ", better, 5 seeds paired" in rse("compare", "one:A", "one:SimCSE").out
-    (row,) = (line for line in rse("check", "one").out.splitlines() if line.startswith("A "))
-    assert " better " in row
-
-
 def test_rows_with_cells_still_to_run_are_compared_by_their_confidence_sequence(rse, make):
     make("one", {"SimCSE": SECOND, "A": (*(value + 9 for value in SECOND[:3]), 79.0, tabled.PLANNED)})
     found = rse("compare", "one:A", "one:SimCSE").out
@@ -101,33 +93,11 @@ def test_two_studies_are_compared_row_by_row(rse, one, make):
     assert [line[:20] for line in compared(ended)] == begins
 
 
-def test_intervals_of_several_rows_hold_at_once(rse, one, make):
-    make("other", {"rho = 0.5": SECOND, "SimCSE": FIRST})
-    title, line, _ = compared(rse("compare", "one", "other"))
-    assert title.endswith("one minus other; intervals hold for all 2 rows at once")
-    wide = stats.ttest_1samp(GAINS, 0.0).confidence_interval(0.975)
-    found = [float(number) for number in NUMBERS.findall(line)[:3]]
-    assert found == pytest.approx([GAINS.mean(), wide.low, wide.high], abs=0.005)
-
-
 NAMED = {
     "two names": ({"ours": SECOND, "theirs": FIRST}, "SimCSE", "theirs", "SimCSE minus theirs: -1.15"),
     "a colon": ({"at: last": SECOND}, "rho = 0.5", "at: last", "rho = 0.5 minus at: last: +1.15"),
     "one of a study's": ({"rho = 0.5": SECOND, "SimCSE": FIRST}, "rho = 0.5", "", "rho = 0.5: +1.15"),
 }
-
-
-@pytest.mark.parametrize(("rows", "ours", "theirs", "begins"), NAMED.values(), ids=NAMED)
-def test_rows_of_two_studies_may_be_named(rse, one, make, rows, ours, theirs, begins):
-    make("two", rows)
-    (_, line) = compared(rse("compare", f"one:{ours}", f"two:{theirs}".removesuffix(":")))
-    assert line.startswith(begins)
-
-
-def test_a_study_may_be_a_folder_and_turned_around_the_sign_turns(rse, one):
-    ended = rse("compare", f"{one}:SimCSE", f"{one}:rho = 0.5", "--store", "nowhere")
-    assert ended.code == 0
-    assert ended.out.splitlines()[1].startswith("SimCSE minus rho = 0.5: -1.15, 95% [-")
 
 
 def test_another_metric_may_be_asked_for(rse, make):
@@ -163,14 +133,6 @@ def test_seeds_that_only_one_has_are_left_out_and_said(rse, make):
     assert line.endswith("; without seeds 0, 9, which only one has")
     expected = np.subtract(FIRST[1:], SECOND[:4]).mean()
     assert float(NUMBERS.search(line)[0]) == pytest.approx(expected, abs=0.005)
-
-
-def test_a_failed_cell_is_a_seed_less_and_one_that_failed_in_both_is_no_seed_that_one_has(rse, make):
-    make("one", {"all": FIRST, "a": (*FIRST[:4], tabled.FAILED), "b": (*SECOND[:4], tabled.FAILED)})
-    assert compared(rse("compare", "one:all", "one:b"))[-1].endswith("; without seeds 4, which only one has")
-    line = rse("compare", "one:a", "one:b").out.splitlines()[1]
-    assert "4 seeds paired" in line
-    assert "without" not in line
 
 
 @pytest.mark.parametrize("seeds", [(7, 8, 9), (0, 1, 2)], ids=["unrelated", "the same"])
@@ -272,15 +234,6 @@ def test_a_page_sets_them_side_by_side(rse, one, make, tmp_path):
         "0: -1.00, 1: ",
     ):
         assert words in html, words
-
-
-def test_a_page_of_unpaired_means_has_every_score_and_no_differences_by_seed(rse, one, make, tmp_path):
-    make("two", {"rho = 0.5": SECOND[:3]}, seeds=(7, 8, 9))
-    ended = rse("compare", "one:rho = 0.5", "two", "--unpaired", "--out", "page.html")
-    assert ended.code == 0
-    html = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "unpaired, 5 and 3 seeds (Welch)" in html
-    assert all(f"seed {seed}<" in html for seed in (0, 4, 7, 9))
 
 
 @pytest.mark.parametrize("names", [("one", "two"), ("two", "one")])

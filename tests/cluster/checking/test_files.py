@@ -66,11 +66,6 @@ def test_what_lies_beside_the_study_is_refused_by_name(folder, name):
     assert problems(folder, ELSEWHERE | {name: HERE[name]}) == SAID[name]
 
 
-def test_a_class_of_an_installed_package_passes_in_the_folder_of_its_source(folder, monkeypatch):
-    monkeypatch.syspath_prepend(folder)
-    assert problems(folder, ELSEWHERE | {"CLASS": HERE["CLASS"]}) == []
-
-
 def test_absolute_paths_names_of_the_hub_and_of_the_data_folder_pass(folder):
     assert problems(folder, ELSEWHERE) == []
     assert problems(folder, ELSEWHERE | {"ENCODER": str(folder / "bert")}) == []

@@ -150,19 +150,6 @@ def test_fewer_than_three_seeds_show_nothing(scores, n):
     assert compare(scores, both[1:]) == [None]
 
 
-def test_beyond_twenty_seeds_nobody_counts_signs():
-    rng = np.random.default_rng(0)
-    base = rng.normal(70, 3, 21)
-    scores = frame(a=base + rng.normal(1, 1, 21), b=base)
-    (found,) = compare(scores, [A_MINUS_B])
-    assert all(math.isnan(p) for p in (found.p_exact, found.p_wilcoxon, found.p_holm))
-    assert found.n == 21
-    assert found.interval.excludes(0.0)
-    (fewer,) = compare(scores[range(20)], [A_MINUS_B])
-    assert fewer.p_exact <= 0.05
-    assert not math.isnan(fewer.p_wilcoxon)
-
-
 def test_scores_of_a_grid_are_those_of_the_last_step(tmp_path):
     rows = {"rho = 1": (71.0, 72.5, 70.0), "rho = 0.5": (75.0, 74.0, 77.25), "SimCSE": (69.0, 70.0, 68.5)}
     found = read(tabled.make(tmp_path, rows))
@@ -205,15 +192,6 @@ def test_several_metrics_or_the_difference_of_two_are_read_at_once(tmp_path):
     assert found.table.loc["a"].tolist() == [50.0, 60.0]
     assert found.table.loc["b", 0] == 61.0
     assert found.open_rows == ("b",)
-
-
-def test_where_there_was_no_number_to_be_had_nothing_is_awaited(tmp_path):
-    """An attack that found no input to begin with has no rate of success."""
-    folder = tabled.make(tmp_path, {"a": (71.0, 72.0)})
-    tabled.add(folder, {RATE: {"a": (40.0, math.nan)}})
-    found = read(folder, RATE)
-    assert math.isnan(found.table.loc["a", 1])
-    assert (found.open_rows, found.degenerate_rows) == ((), ("a",))
 
 
 @cases("value", [math.nan, math.inf, -math.inf, 1e300])
@@ -300,24 +278,3 @@ def test_confirmed_trials_are_the_rows_of_a_search(tmp_path):
     assert list(found.table.index) == ["base", "trial 12"]
     assert list(found.table.columns) == [1, 2]
     assert read(folder, "builtin/test/all").table.to_numpy().tolist() == [[58.0, 60.0], [61.5, 59.0]]
-
-
-def test_rows_that_would_share_a_name_are_told_apart(tmp_path):
-    """A label may read like a combination of the axes, and two values may differ beyond what is shown."""
-    changes = [{"proposal": {"rho": value}} for value in (0.5, 0.25, 0.25 + 1e-9)]
-    changes += [{"proposal": {"rho": 0.5}, "label": "rho = 0.5"}]
-    cells = [
-        tabled.cell_of(trial, "rho = 0", 0).model_copy(update=change) for trial, change in enumerate(changes)
-    ]
-    with Ledger.open(tmp_path) as ledger:
-        ledger.freeze(tabled.study_of({"rho = 0.5": ()}, 1, num_cells=4))
-        ledger.plan(cells)
-        for number, cell in enumerate(cells):
-            tabled.end(ledger, cell, 70.0 + number)
-    found = read(tmp_path)
-    assert found.table[0].to_dict() == {
-        "rho = 0.5 (trial 0)": 70.0,
-        "rho = 0.25 (trial 1)": 71.0,
-        "rho = 0.25 (trial 2)": 72.0,
-        "rho = 0.5": 73.0,
-    }

@@ -2,7 +2,7 @@
 
 import json
 from itertools import combinations, product
-from math import log2, prod
+from math import prod
 
 import pytest
 
@@ -27,19 +27,6 @@ def words_of(rows):
     return sorted(len(term) for term in terms if len({prod(row[n] for n in term) for row in signs}) == 1)
 
 
-def least_words(k, num_basic, resolution):
-    """Lengths of the words of the best fraction with so many rows, by trying all; None if none has the resolution."""
-    masks = [mask for mask in range(1, 2**num_basic) if mask.bit_count() + 1 >= resolution]
-    found = []
-    for chosen in combinations(masks, k - num_basic):
-        words = {0}
-        for number, mask in enumerate(chosen):
-            words |= {word ^ mask ^ 1 << (num_basic + number) for word in words}
-        lengths = sorted(word.bit_count() for word in words - {0})
-        found += [lengths] if lengths[0] >= resolution else []
-    return min(found, key=lambda one: [one.count(n) for n in range(k + 1)], default=None)
-
-
 @cases(("k", "resolution"), DESIGNS)
 def test_a_fraction_has_its_resolution_balanced_factors_and_the_corner_of_second_levels(k, resolution):
     rows = list(corners(k, resolution))
@@ -49,30 +36,6 @@ def test_a_fraction_has_its_resolution_balanced_factors_and_the_corner_of_second
     assert (1,) * k in rows
     assert len(set(rows)) == len(rows)
     assert all(sum(column) * 2 == len(rows) for column in zip(*rows, strict=True))
-
-
-@cases(("k", "resolution"), [one for one in DESIGNS if one[0] <= 8])
-def test_no_fraction_of_the_resolution_is_smaller_or_has_fewer_short_words(k, resolution):
-    rows = list(corners(k, resolution))
-    num_basic = round(log2(len(rows)))
-    assert words_of(rows) == least_words(k, num_basic, resolution)
-    assert least_words(k, num_basic - 1, resolution) is None
-
-
-@cases(
-    ("k", "resolution", "num_rows", "lengths"),
-    [  # Chen, Sun and Wu (1993), and table 3.17 of Wu and Hamada
-        (9, 3, 16, {3: 4, 4: 14}), (9, 4, 32, {4: 6, 5: 8}), (9, 5, 128, {6: 3}), (10, 3, 16, {3: 8, 4: 18}),
-        (10, 4, 32, {4: 10, 5: 16}), (10, 5, 128, {5: 3, 6: 3}), (11, 3, 16, {3: 12, 4: 26}),
-        (11, 4, 32, {4: 25, 6: 27}), (11, 5, 128, {5: 6, 6: 6}),
-    ],
-)  # fmt: skip
-def test_larger_fractions_have_the_word_lengths_of_the_published_tables(k, resolution, num_rows, lengths):
-    rows = list(corners(k, resolution))
-    words = words_of(rows)
-    assert len(rows) == num_rows
-    assert {length: words.count(length) for length in lengths} == lengths
-    assert words[0] == min(lengths)
 
 
 def test_a_full_design_is_every_corner_with_the_first_factor_slowest():

@@ -152,13 +152,6 @@ def test_what_does_not_fit_and_a_lost_loss_are_refused(start, tmp_path):
         fine_tune(LEARNS, 0, bare_pairs, ordered_pairs(), tmp_path / "steps")
 
 
-def test_the_rate_rises_and_falls():
-    spec = FineTuning(lr=1.0, warmup=0.2)
-    rates = [spec.rate(step, 10) for step in range(10)]
-    assert rates == pytest.approx([0.5, 1.0, 1.0, 7 / 8, 6 / 8, 5 / 8, 4 / 8, 3 / 8, 2 / 8, 1 / 8])
-    assert FineTuning(lr=1.0, warmup=0.0).rate(0, 10) == 1.0
-
-
 def test_the_dev_share_knows_no_seed_and_no_order_and_keeps_twins_together():
     data = singles(200)
     training, dev = split_off(data, None, 0.2)

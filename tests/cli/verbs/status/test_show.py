@@ -113,15 +113,6 @@ def test_cells_of_a_stage_take_as_long_as_others_of_it(halfway, study_dir):
     assert state_of(study_dir).eta_s == 200.0 + 20.0
 
 
-def test_before_a_stage_has_ended_a_cell_its_cells_take_as_long_as_those_that_ran_to_the_end(
-    ledger, study_dir
-):
-    for trial in range(4):
-        stopped = {"status": "stopped_early", "duration_s": 5.0} if trial else {}
-        run(ledger, cell_of(trial), 50.0, **stopped)
-    assert state_of(study_dir).eta_s == 2 * 30.0  # the confirmation's two
-
-
 def test_what_has_ended_with_failed_cells_is_not_called_complete(rse, ran):
     lines = rse("status", "little").out.splitlines()
     assert lines[1] == "ended: 1 of 2 cells failed"
@@ -167,13 +158,6 @@ def test_the_lines_name_best_and_reasons(halfway, study_dir):
     )
 
 
-def test_unlike_machines_are_said(ledger, study_dir):
-    for trial, kernels in enumerate(("AVX2", "AVX512")):
-        run(ledger, cell_of(trial), 50.0, provenance={"processor": "EPYC", "kernels": kernels})
-        assert ("different kinds of machine" in state_of(study_dir).machines) == (trial == 1)
-    assert state_of(study_dir).machines in lines_of(state_of(study_dir))
-
-
 def test_confirmed_values_stand_beside_the_best(halfway, study_dir):
     finish(halfway, cell_of(3), 55.0)
     for seed, dev in ((1, 50.0), (2, 52.0)):
@@ -200,14 +184,6 @@ def test_of_several_objectives_all_are_named_with_the_size_of_their_front(study_
     assert "best: trial 1: 60.00; 1.50  rho 0.25" in text
     assert "Pareto front: 3 trials, of which the best is the knee" in text
     assert (state.best.other_values, state.num_on_front) == ((1.5,), 3)
-
-
-def test_axes_stand_in_the_order_of_the_study(tmp_path):
-    axes = (SEARCH.axes[0], SEARCH.axes[0].model_copy(update={"name": "alpha"}))
-    with Ledger.open(tmp_path) as ledger:
-        ledger.freeze(SEARCH.model_copy(update={"axes": axes}))
-        run(ledger, cell_of(0, proposal={"alpha": 0.5, "rho": 0.25}), 50.0)
-        assert list(state_of(tmp_path).best.proposal) == ["rho", "alpha"]
 
 
 def test_rows_of_a_grid_go_by_their_names(tmp_path):
@@ -251,29 +227,6 @@ def test_rows_that_get_seeds_until_decided_say_how_far_they_are(tmp_path):
         "    ours: better, 6 seeds",
         "    theirs: undecided, 4 of at most 9 seeds",
     ]
-
-
-def test_confirmed_trials_that_get_seeds_until_decided_say_how_far_they_are(tmp_path):
-    until = {"until": "decided", "at_least": 3, "at_most": 9}
-    resolved = {"confirm": {"num_best": 2, "baseline": "base", "seeds": until}, "num_trials": 3, "seeds": [0]}
-    study = SEARCH.model_copy(update={"num_trials": 3, "num_cells": 3 + 27, "resolved": resolved})
-    means = {0: (50.0, 6), 1: (53.0, 6), 2: (50.0, 4)}
-    with Ledger.open(tmp_path) as ledger:
-        ledger.freeze(study)
-        for trial, (mean, num_seeds) in means.items():
-            label = "" if trial else "base"
-            run(ledger, cell_of(trial, label=label), mean)
-            for seed in range(1, num_seeds + 1):
-                noise = trial * (-1) ** seed + seed / 10
-                run(ledger, cell_of(trial, seed, stage="confirm", label=label), mean + noise / 4)
-        state = state_of(tmp_path)
-    assert [tuple(one.model_dump().values()) for one in state.rows] == [
-        ("trial 1", "better", 6, 6),
-        ("trial 2", "undecided", 4, 9),
-    ]
-    assert state.counts | {"planned": 3 + 24, "complete": 3 + 16, "missing": 8} == state.counts
-    assert state.confirmed[0].trial == 1
-    assert "decided: 1 of 2 confirmed trials" in lines_of(state)
 
 
 def test_json_holds_the_documented_keys(rse, halfway):
