@@ -24,10 +24,6 @@ UNCHOSEN = -100
 """target of a token that the masked LM does not predict"""
 
 
-Pair = tuple[Tensor, Tensor]
-"""Outputs for x and for x_aug."""
-
-
 class DCL(Method):
     """L = align(p(x), t(x_aug)) + align(p(x_aug), t(x)) + weight * L_MLM.
 
@@ -120,7 +116,7 @@ class DCL(Method):
 
     def _online(
         self, networks: DCLNetworks, batch: Batch, twin: Int[Tensor, "b l"], run: RunContext, step: int
-    ) -> tuple[Pair, Pair]:
+    ) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
         """Return predictions and projections of both views, encoded in one pass.
 
         Each has its own norms; x moves the statistics.
@@ -136,7 +132,7 @@ class DCL(Method):
 
     def _target(
         self, networks: DCLNetworks, batch: Batch, twin: Int[Tensor, "b l"], run: RunContext, step: int
-    ) -> Pair:
+    ) -> tuple[Tensor, Tensor]:
         ids, twice = torch.cat([batch.ids, twin]), batch.repeated(2)
         target = networks.target
         # Train mode, with its own dropout masks: the paper does not say. Decision 0015.
