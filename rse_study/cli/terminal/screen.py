@@ -19,7 +19,9 @@ MOST_NAMED = 8
 
 def console_of(stream: Any) -> Console:
     """Return a console on a stream, a terminal only where the stream is one."""
-    return Console(file=stream, force_terminal=stream.isatty(), highlight=False, markup=False)
+    return Console(
+        file=stream, force_terminal=stream.isatty(), highlight=False, markup=False, color_system=None
+    )
 
 
 def stdout() -> Console:
