@@ -55,12 +55,6 @@ def put(text: str, console: Console) -> None:
     console.file.flush()
 
 
-def say_next(*commands: str) -> None:
-    """Print what to do next on stderr, where it disturbs no pipe."""
-    sys.stdout.flush()
-    say(f"Next: {'; '.join(commands)}", stderr())
-
-
 def marked(text: str, is_degenerate: object) -> str:
     """Mark a score that was measured on a model which says one and the same."""
     return f"{text} (degenerate)" if is_degenerate else text

@@ -12,11 +12,9 @@ from analysis.comparison import read_comparison
 from analysis.report import write_report
 from rse_study.cli.verbs.check import NO_CLAIM, code_of
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.files.result_file import Point
 from rse_study.results.reader import Reader
 from tests.analysis import tabled
 from tests.analysis.outline import Outline
-from tests.analysis.searched import run
 from tests.cli.a_study import SEARCH
 from tests.results.samples import around, half_width
 
@@ -72,15 +70,6 @@ def test_effects_of_a_design_are_printed_below_its_rows(rse, little):
     (head,) = [number for number, line in enumerate(lines) if line.startswith("effect ")]
     assert [line.split("  ")[0].strip() for line in lines[head + 1 : head + 4]] == ["rho", "N", "rho x N"]
     assert "Factors: design 2^2: every main effect and pair has a contrast of its own." in lines
-
-
-def test_a_design_that_has_only_begun_has_no_effects_yet(rse, little):
-    rows = {f"rho = {one}, N = {other}": SIMCSE for one in (0, 1) for other in (1, 5)}
-    little(rows | {"rho = 1, N = 5": (tabled.PLANNED,) * 4}, baseline="", factorial=True)
-    assert (
-        "No effect is compared: fewer than 3 seeds have every row of the design."
-        in rse("check", "little").out
-    )
 
 
 WORSE = {"rho = 0": SIMCSE, "rho = 1": above(SIMCSE, (1, 2, 3, 4))}
@@ -168,12 +157,6 @@ BARE = "A has no finite score with seed 4. Of A nothing is decided by the other 
 AGAIN = "Cells of A are complete without a finite score: no run repeats them."
 STAYS = {
     "inf": ((*above(FIVE, GAINS)[:4], math.inf), [BARE, AGAIN]),
-    "NaN": ((*above(FIVE, GAINS)[:4], math.nan), [BARE, AGAIN]),
-    "too large to be squared": ((*above(FIVE, GAINS)[:4], 1e200), [BARE, AGAIN]),
-    "two of five failed": (
-        (*above(FIVE, GAINS)[:3], tabled.FAILED, tabled.FAILED),
-        ["A failed with seeds 3 and 4. Of A nothing is decided by the other seeds alone."],
-    ),
     "ten points low": (
         above(FIVE, (*GAINS[:4], -7.0)),
         [
@@ -198,31 +181,6 @@ def test_check_and_page_name_the_seeds_that_leave_a_row_undecided(rse, little, s
     assert "It is undecided whether A differs from SimCSE" in page
 
 
-def test_a_collapsed_seed_is_named_and_a_row_that_always_collapses_is_not(rse, tmp_path):
-    with Ledger.open(tmp_path / "studies" / "little") as ledger:
-        ledger.freeze(
-            tabled.study_of(dict.fromkeys(("SimCSE", "A", "B")), 5, name="little", baseline="SimCSE")
-        )
-        for trial, row in enumerate(("SimCSE", "A", "B")):
-            for seed in range(5):
-                mark = float(row == "B" or (row, seed) == ("A", 3))
-                point = Point(t=20, metrics={"dev": 70.0 + seed, "dev/degenerate": mark})
-                run(ledger, tabled.cell_of(trial, row, seed), "complete", (point,))
-    found = rse("check", "little").out
-    assert "Verdicts assume that no seed fails or collapses, but A collapsed with seed 3.\n" in found
-
-
-def test_while_cells_are_to_run_verdicts_are_those_of_the_confidence_sequence(rse, little):
-    left = (tabled.RUNNING, tabled.PLANNED, tabled.PLANNED)
-    little({"SimCSE": (*FIVE, *left), "A": (*above(FIVE, GAINS), *left), "B": (*FIVE[:4], *left, left[1])})
-    ended, as_json = rse("check", "little"), json.loads(rse("check", "little", "--json").out)
-    assert "So far, rows with cells still to run follow the 95% confidence sequence" in ended.out
-    (row,) = (line for line in ended.out.splitlines() if line.startswith("A "))
-    assert "undecided so far" in row  # t intervals of so few seeds would say "better"
-    assert {(one["verdict"], one["criterion"]) for one in as_json["contrasts"]} == {("undecided", "anytime")}
-    assert as_json["contrasts"][0]["simultaneous_low"] > 0.5
-
-
 def test_no_page_says_better_of_a_study_that_runs_without_so_far(rse, little):
     more = (*FIVE, 69.9, 72.1)
     folder = little(
@@ -240,28 +198,6 @@ def test_differences_that_do_not_vary_resolve_nothing(rse, little):
     assert text in rse("check", "little").out
     assert "true difference of 0.00" not in rse("check", "little").out
     assert json.loads(rse("check", "little", "--json").out)["contrasts"][0]["resolvable"] is None
-
-
-def test_an_evaluation_in_seconds_is_not_the_same_by_a_margin_in_points(rse, tmp_path):
-    seconds = "builtin/latency/seconds"
-    about = {"evaluations": ("builtin/latency",), "less": (seconds,), "name": "little", "baseline": "SimCSE"}
-    folder = tabled.make(tmp_path / "studies" / "little", {"SimCSE": FIVE, "A": FIVE}, **about)
-    slower = (1.38, 1.45, 1.58, 1.42, 1.40)
-    tabled.add(folder, {seconds: {"SimCSE": (1.0, 1.1, 1.2, 1.05, 1.0), "A": slower}})
-    dev, latency = json.loads(rse("check", "little", "--json").out)["contrasts"]
-    assert (dev["verdict"], dev["margin"]) == ("same", 0.5)
-    assert (latency["verdict"], latency["margin"]) == ("worse", 0.0)
-    assert 0.3 < latency["simultaneous_low"] < latency["simultaneous_high"] < 0.45
-
-
-def test_a_baseline_that_failed_is_named_as_the_cause(rse, little):
-    """Not every other row in its place."""
-    rows = {name: list(scores) for name, scores in rows_where(50.0).items()}
-    rows["SimCSE"] = [tabled.FAILED] * len(SIMCSE)
-    little(rows, baseline="SimCSE")
-    ended = rse("check", "little")
-    assert "The baseline, SimCSE, is one of them, so nothing is compared." in ended.out
-    assert "too few for an interval" not in ended.out
 
 
 RATE = "attack-mr/pwws/success_rate"

@@ -66,23 +66,6 @@ def test_rows_that_failed_with_a_seed_are_not_compared_by_the_others_alone(rse, 
     assert "nothing is decided" not in rse("compare", "one:rho = 0.5", "one:SimCSE").out
 
 
-def test_a_row_is_compared_with_one_that_failed_with_a_seed_that_it_never_had(rse, make):
-    rows = {"SimCSE": (*SECOND, tabled.FAILED), "A": tuple(value + 9 for value in SECOND)}
-    make("one", rows, baseline="SimCSE", until={"at_least": 3, "at_most": 6})
-    assert ", better, 5 seeds paired" in rse("compare", "one:A", "one:SimCSE").out
-    (row,) = (line for line in rse("check", "one").out.splitlines() if line.startswith("A "))
-    assert " better " in row
-
-
-def test_rows_with_cells_still_to_run_are_compared_by_their_confidence_sequence(rse, make):
-    make("one", {"SimCSE": SECOND, "A": (*(value + 9 for value in SECOND[:3]), 79.0, tabled.PLANNED)})
-    found = rse("compare", "one:A", "one:SimCSE").out
-    assert "95% [-inf, +inf], undecided so far, 4 seeds paired" in found
-    assert "So far, rows with cells still to run follow the 95% confidence sequence" in found
-    make("other", {"SimCSE": SECOND, "A": FIRST, "B": (*SECOND[:4], tabled.PLANNED)})
-    assert "So far" not in rse("compare", "other:A", "other:SimCSE").out  # B is not compared
-
-
 def test_seeds_are_matched_by_number_not_by_order(rse, make):
     make("one", {"a": FIRST}, seeds=(4, 3, 2, 1, 0))
     make("two", {"a": FIRST[::-1]}, seeds=(0, 1, 2, 3, 4))
@@ -124,12 +107,6 @@ def test_rows_of_two_studies_may_be_named(rse, one, make, rows, ours, theirs, be
     assert line.startswith(begins)
 
 
-def test_a_study_may_be_a_folder_and_turned_around_the_sign_turns(rse, one):
-    ended = rse("compare", f"{one}:SimCSE", f"{one}:rho = 0.5", "--store", "nowhere")
-    assert ended.code == 0
-    assert ended.out.splitlines()[1].startswith("SimCSE minus rho = 0.5: -1.15, 95% [-")
-
-
 def test_another_metric_may_be_asked_for(rse, make):
     make("one", {"a": FIRST, "b": SECOND})
     ended = rse("compare", "one:a", "one:b", "--metric", "STS-B/test")
@@ -149,12 +126,6 @@ def searched_once(tmp_path_factory):
     return searched.make(tmp_path_factory.mktemp("searched") / "joint", searched.search, searched.confirm)
 
 
-def test_confirmed_trials_of_a_search_are_rows(rse, joint):
-    ended = rse("compare", "joint:trial = 12", "joint:trial 0", "--unpaired")
-    assert ended.code == 0
-    assert ended.out.splitlines()[1].startswith("trial 12 minus base: +1.70, 95% [")
-
-
 def test_seeds_that_only_one_has_are_left_out_and_said(rse, make):
     make("one", {"a": FIRST}, seeds=(0, 1, 2, 3, 4))
     make("two", {"a": SECOND}, seeds=(1, 2, 3, 4, 9))
@@ -163,27 +134,6 @@ def test_seeds_that_only_one_has_are_left_out_and_said(rse, make):
     assert line.endswith("; without seeds 0, 9, which only one has")
     expected = np.subtract(FIRST[1:], SECOND[:4]).mean()
     assert float(NUMBERS.search(line)[0]) == pytest.approx(expected, abs=0.005)
-
-
-def test_a_failed_cell_is_a_seed_less_and_one_that_failed_in_both_is_no_seed_that_one_has(rse, make):
-    make("one", {"all": FIRST, "a": (*FIRST[:4], tabled.FAILED), "b": (*SECOND[:4], tabled.FAILED)})
-    assert compared(rse("compare", "one:all", "one:b"))[-1].endswith("; without seeds 4, which only one has")
-    line = rse("compare", "one:a", "one:b").out.splitlines()[1]
-    assert "4 seeds paired" in line
-    assert "without" not in line
-
-
-@pytest.mark.parametrize("seeds", [(7, 8, 9), (0, 1, 2)], ids=["unrelated", "the same"])
-def test_seeds_are_compared_unpaired_where_that_is_asked_for(rse, make, seeds):
-    make("one", {"a": FIRST}, seeds=(0, 1, 2, 3, 4))
-    make("two", {"a": SECOND[:3]}, seeds=seeds)
-    ended = rse("compare", "one", "two", "--unpaired")
-    assert ended.code == 0
-    line = ended.out.splitlines()[1]
-    welch = stats.ttest_ind(FIRST, SECOND[:3], equal_var=False)
-    expected = [np.mean(FIRST) - np.mean(SECOND[:3]), *interval(welch)]
-    assert [float(number) for number in NUMBERS.findall(line)] == pytest.approx(expected, abs=0.005)
-    assert line.endswith(", unpaired, 5 and 3 seeds (Welch)")
 
 
 PLANNED, FAILED = [[state] * 5 for state in (tabled.PLANNED, tabled.FAILED)]
@@ -272,15 +222,6 @@ def test_a_page_sets_them_side_by_side(rse, one, make, tmp_path):
         "0: -1.00, 1: ",
     ):
         assert words in html, words
-
-
-def test_a_page_of_unpaired_means_has_every_score_and_no_differences_by_seed(rse, one, make, tmp_path):
-    make("two", {"rho = 0.5": SECOND[:3]}, seeds=(7, 8, 9))
-    ended = rse("compare", "one:rho = 0.5", "two", "--unpaired", "--out", "page.html")
-    assert ended.code == 0
-    html = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "unpaired, 5 and 3 seeds (Welch)" in html
-    assert all(f"seed {seed}<" in html for seed in (0, 4, 7, 9))
 
 
 @pytest.mark.parametrize("names", [("one", "two"), ("two", "one")])
