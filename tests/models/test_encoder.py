@@ -27,13 +27,6 @@ def test_word_embeddings_reach_the_same_vectors_as_token_ids(folders, padded, fa
     torch.testing.assert_close(pooled, expected[:, 0], atol=1e-12, rtol=0)
 
 
-def test_positions_count_real_tokens(folders):
-    numbers = Padded(torch.tensor([[True, True, True, False], [True, False, False, False]])).numbers
-    bert, roberta = loaded(folders["bert"])[0], loaded(folders["roberta"])[0]
-    assert position_ids(bert.backbone, numbers)[0, :3].tolist() == [0, 1, 2]
-    assert position_ids(roberta.backbone, numbers).tolist() == [[2, 3, 4, 1], [2, 1, 1, 1]]
-
-
 def test_poolings_by_hand_and_of_the_mask_token(folders, padded):
     for pooling in ("mean", "first_last"):
         encoder, tokenizer = loaded(folders["bert"], pooling)

@@ -2,117 +2,152 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from types import TracebackType
-from typing import TypeVar
+from typing import Any, Self
 
-from rich.console import Console, ConsoleOptions
-from rich.live import Live
+from rich.console import Console, RenderableType
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
+from rich.table import Column
 from rich.text import Text
 
+from analysis.phrases import show_duration
 from rse_study.activity import ActivityCallback
-from rse_study.cli.terminal.activity_lines import Activity, bar_line, end_line, plain_line
-from rse_study.cli.terminal.fitting import harmless, wrapped
-from rse_study.cli.terminal.screen import put, stdout, width_of
+from rse_study.cli.terminal.fitting import harmless
+from rse_study.cli.terminal.screen import say, stdout
 
-Bars = TypeVar("Bars", bound="ActivityBars")
 PATIENCE_SECONDS = 2.0
 """anything shorter is not shown"""
 LINE_SECONDS = 10.0
 """between two plain lines; what took as long leaves a line when it ends"""
-LINE_WIDTH = 80
-"""columns of a progress line without a terminal"""
+NAME_WIDTH = 36
+"""columns of a task's name, at most"""
+PACE_SECONDS = 3600.0
+"""the newest part of a task, from which its pace is measured"""
 
 
 class ActivityBars:
-    """An `ActivityCallback`: bars on a terminal, elsewhere a plain line now and then."""
+    """Callback that shows bars on a terminal, elsewhere a plain line now and then."""
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or stdout()
-        self._activities: dict[str, Activity] = {}
+        name, figures = (Column(no_wrap=True, max_width=most) for most in (NAME_WIDTH, None))
+        self.bars = LongTasks(
+            TextColumn("{task.description}", markup=False, table_column=name),
+            BarColumn(bar_width=10),
+            FiguresColumn(table_column=figures),
+            console=self.console,
+            refresh_per_second=4,
+            transient=True,
+            speed_estimate_period=PACE_SECONDS,
+            get_time=lambda: time.monotonic(),
+            # stderr is never ours: Ray's and libraries' words must not come back above the bars.
+            redirect_stdout=self.console.file is sys.stdout,
+            redirect_stderr=False,
+        )
+        self._activities: dict[str, Task] = {}
         self._said = time.monotonic()
-        self._live: Live | None = None
 
-    def __enter__(self: Bars) -> Bars:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        self._activities.clear()
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
+    def __exit__(self, *raised: object) -> None:
+        self.bars.live.stop()
+
+    @property
+    def is_drawn(self) -> bool:
+        return self.bars.live.is_started
 
     def message(self, text: str) -> None:
-        self._print(wrapped(text, width_of(self.console)))
+        say(text, self.console)
 
     def advanced(self, activity: str, done: int, total: int, detail: str = "") -> None:
-        now, known = time.monotonic(), self._activities.get(activity)
-        if known is None or done < known.done:
-            known = Activity(activity, now, done)
-        first = known.first or ((now, done) if done > known.done_before else None)
-        known = replace(known, done=done, total=total, detail=detail, first=first)
+        task = self._activities.get(activity)
+        if task is None or done < task.completed:
+            if task is not None:
+                self.bars.remove_task(task.id)
+            task = self._activities[activity] = self._begin(activity, completed=done, total=total)
+        self.bars.update(task.id, completed=done, detail=detail)
         if done >= total:
-            self._end(known, now)
-            return
-        self._activities[activity] = known
-        self._wake()
-        if self._live is None and self._is_due(known, now):
-            self._print(plain_line(known, now, self.line_width))
-            self._said = now
+            self._end(activity, f"{done:,} in {show_seconds(task)}  {show_pace(task)}  {detail}")
+        elif not self.is_drawn and seconds_of(task) >= PATIENCE_SECONDS:
+            self._say_now_and_then(f"{activity}: {show_figures(task)}")
 
     @contextmanager
     def waiting(self, activity: str) -> Iterator[None]:
         """Show how long something takes that cannot be counted; on a terminal only."""
-        begun = Activity(activity, time.monotonic(), 0)
-        self._activities[activity] = begun
-        self._wake()
+        task = self._activities[activity] = self._begin(activity, total=None)
         try:
             yield
         finally:
-            if self._live is not None:
-                self._end(begun, time.monotonic())
+            self._end(activity, show_seconds(task) if self.is_drawn else "")
 
-    @property
-    def line_width(self) -> int:
-        return width_of(self.console) or LINE_WIDTH
+    def _begin(self, name: str, **given: Any) -> Task:
+        identity = self.bars.add_task(harmless(name), **given)
+        if self.console.is_terminal and not self.console.is_dumb_terminal:
+            self.bars.start()
+        return next(task for task in self.bars.tasks if task.id == identity)
 
-    def _is_due(self, activity: Activity, now: float) -> bool:
-        return now - activity.began >= PATIENCE_SECONDS and now - self._said >= LINE_SECONDS
+    def _end(self, activity: str, figures: str) -> None:
+        task = self._activities.pop(activity)
+        self.bars.remove_task(task.id)
+        if figures and seconds_of(task) >= LINE_SECONDS:
+            self._said = -LINE_SECONDS
+            self._say_now_and_then(f"{activity}: {figures}".rstrip())
 
-    def _end(self, activity: Activity, now: float) -> None:
-        self._activities.pop(activity.name, None)
-        if now - activity.began >= LINE_SECONDS:
-            self._print(end_line(activity, now, self.line_width))
-            self._said = now
+    def _say_now_and_then(self, line: str) -> None:
+        if time.monotonic() - self._said >= LINE_SECONDS:
+            self.message(line)
+            self._said = time.monotonic()
 
-    def _wake(self) -> None:
-        if self._live is None and self.console.is_terminal and not self.console.is_dumb_terminal:
-            # stderr is never ours: Ray's and libraries' words must not come back above the bars.
-            self._live = Live(
-                self,
-                console=self.console,
-                refresh_per_second=4,
-                transient=True,
-                redirect_stdout=self.console.file is sys.stdout,
-                redirect_stderr=False,
-            )
-            self._live.start()
 
-    def _print(self, text: str) -> None:
-        put(text, self.console)
+class LongTasks(Progress):
+    """Bars of tasks that have taken a while, and of those with their own text."""
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        yield from self._rows(console)
+    def get_renderables(self) -> Iterable[RenderableType]:
+        shown = [one for one in self.tasks if "text" in one.fields or seconds_of(one) >= PATIENCE_SECONDS]
+        yield self.make_tasks_table(shown)
 
-    def _rows(self, console: Console) -> Iterator[Text]:
-        """Yield a line for each long activity; called by the thread that draws."""
-        now, ascii_only = time.monotonic(), console.options.ascii_only
-        for activity in tuple(self._activities.values()):
-            if now - activity.began >= PATIENCE_SECONDS:
-                line = bar_line(activity, now, console.width, ascii_only=ascii_only)
-                yield Text(harmless(line), no_wrap=True, overflow="crop")
+
+class FiguresColumn(ProgressColumn):
+    """Column of a task's own text, or of its count, time left and pace."""
+
+    def render(self, task: Task) -> Text:
+        return Text(harmless(task.fields.get("text") or show_figures(task)))
+
+
+def show_figures(task: Task) -> str:
+    """Describe how far a task is: `33/100  21 s left  3.2/s  loss 1.5`."""
+    if task.total is None:
+        return show_seconds(task)
+    left = f"{_duration(task.time_remaining)} left" if task.time_remaining else ""
+    count = f"{task.completed:,.0f}/{task.total:,.0f}"
+    return "  ".join(filter(None, (count, left, show_pace(task), task.fields.get("detail"))))
+
+
+def show_pace(task: Task) -> str:
+    """Format a pace in the unit that suits it: 41/s, 12/min, 3.2/h."""
+    if not task.speed:
+        return ""
+    unit, factor = next(
+        ((unit, f) for unit, f in (("s", 1), ("min", 60)) if task.speed * f >= 1), ("h", 3600)
+    )
+    number = task.speed * factor
+    return f"{number:,.0f}/{unit}" if number >= 10 else f"{number:.1f}/{unit}"
+
+
+def seconds_of(task: Task) -> float:
+    """Return how long a task has taken."""
+    return task.elapsed or 0.0
+
+
+def show_seconds(task: Task) -> str:
+    """Describe how long a task has taken."""
+    return _duration(seconds_of(task))
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 60 else show_duration(seconds)
 
 
 class SaidOnce:

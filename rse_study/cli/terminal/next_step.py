@@ -2,11 +2,12 @@
 
 import os
 import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from rse_study.cli.parameters import DEFAULT_STORE
-from rse_study.cli.terminal.screen import say_next
+from rse_study.cli.terminal.screen import say, stderr
 from rse_study.study.definition.shipped import shipped_studies
 
 
@@ -38,7 +39,7 @@ def run_again(name: str, store: Path) -> str:
 
 
 def suggest(*steps: str) -> None:
-    """Print the line `Next: ...`, unless no step follows."""
-    given = [step for step in steps if step]
-    if given:
-        say_next(*given)
+    """Print `Next: ...` on stderr, where it disturbs no pipe, if a step follows."""
+    if given := "; ".join(filter(None, steps)):
+        sys.stdout.flush()
+        say(f"Next: {given}", stderr())

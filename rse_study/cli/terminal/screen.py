@@ -19,7 +19,9 @@ MOST_NAMED = 8
 
 def console_of(stream: Any) -> Console:
     """Return a console on a stream, a terminal only where the stream is one."""
-    return Console(file=stream, force_terminal=stream.isatty(), highlight=False, markup=False)
+    return Console(
+        file=stream, force_terminal=stream.isatty(), highlight=False, markup=False, color_system=None
+    )
 
 
 def stdout() -> Console:
@@ -51,12 +53,6 @@ def put(text: str, console: Console) -> None:
     """Print a text at once, without control characters, above any live display."""
     console.print(harmless(text), markup=False, highlight=False, emoji=False, soft_wrap=True)
     console.file.flush()
-
-
-def say_next(*commands: str) -> None:
-    """Print what to do next on stderr, where it disturbs no pipe."""
-    sys.stdout.flush()
-    say(f"Next: {'; '.join(commands)}", stderr())
 
 
 def marked(text: str, is_degenerate: object) -> str:

@@ -4,9 +4,11 @@ import io
 
 import pytest
 from rich.console import Console
+from rich.progress import ProgressSample, Task, TaskID
 
 from rse_study.cli.terminal import activity_bars
-from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
+from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce, show_pace
+from tests.cases import cases
 from tests.clock import Clock
 from tests.heard import Heard
 
@@ -44,7 +46,7 @@ def test_elsewhere_a_line_comes_every_ten_seconds_and_one_at_the_end(log, clock)
     assert lines_of(log) == [
         "texts: 33/100  21 s left  3.2/s  loss 1.5",
         "texts: 66/100  11 s left  3.2/s  loss 1.5",
-        "texts: 99/100  0 s left  3.2/s  loss 1.5",
+        "texts: 99/100  1 s left  3.2/s  loss 1.5",
         "texts: 100 in 31 s  3.2/s  loss 1.5",
     ]
 
@@ -65,7 +67,17 @@ def test_one_that_begins_again_has_its_own_pace(log, clock):
         bars.advanced("sentences", 100, 1000)
         clock.now += 10
         bars.advanced("sentences", 200, 1000)
-    assert lines_of(log)[-1] == "sentences: 200/1,000  1 min 20 s left  10/s"
+        clock.now += 10
+        bars.advanced("sentences", 300, 1000)
+    assert lines_of(log)[-1] == "sentences: 300/1,000  1 min 10 s left  10/s"
+
+
+@cases(("seconds", "pace"), [(0.25, "40/s"), (100.0, "6.0/min"), (18_000.0, "2.0/h")])
+def test_a_pace_is_in_the_unit_that_suits_it_and_leaves_out_how_long_the_first_took(clock, seconds, pace):
+    task = Task(TaskID(0), "texts", 100, 0, _get_time=clock.monotonic)
+    task.start_time = 0.0
+    task._progress.extend(ProgressSample(60.0 + n * seconds, 10.0) for n in range(3))
+    assert show_pace(task) == pace
 
 
 def test_what_cannot_be_counted_says_nothing_without_a_terminal(log, clock):

@@ -2,12 +2,11 @@
 
 import io
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from rse_study.cli.terminal.fitting import LinePart, fit_line, harmless, shorten, wrapped
+from rse_study.cli.terminal.fitting import harmless, shorten, wrapped
 from rse_study.cli.terminal.screen import console_of, print_rows
 from tests.cases import cases
 
@@ -41,34 +40,6 @@ def test_what_goes_on_is_indented_and_a_path_stays_whole():
     assert wrapped("  a list of some words", 12) == "  a list of\n      some\n      words"
     path = "/a/very/long/path/report.html"
     assert wrapped(f"report: {path}", 20) == f"report:\n    {path}"
-
-
-@given(TEXTS, st.lists(TEXTS, max_size=6), st.integers(40, 120))
-def test_a_line_keeps_what_must_not_be_left_out(name, values, width):
-    parts = [LinePart("complete", is_dropped=False), *(LinePart(value) for value in values)]
-    line = fit_line(name, parts, width)
-    assert cell_len(line) <= width
-    assert "complete" in line
-
-
-@pytest.mark.parametrize(
-    ("width", "line"),
-    [
-        (70, "row of a long name with a seed: complete  dev 61.2  rho 0.5  4 s"),
-        (60, "row of a long name with a seed: complete  dev 61.2  rho 0.5"),
-        (50, "row of a long name with a seed: complete  dev 61.2"),
-        (46, "row of a long\N{HORIZONTAL ELLIPSIS}with a seed: complete  dev 61.2"),
-        (36, "row of a long\N{HORIZONTAL ELLIPSIS}with a seed: complete"),
-    ],
-)
-def test_decoration_goes_first_then_the_name_then_values(width, line):
-    parts = [
-        LinePart("complete", is_dropped=False),
-        LinePart("dev 61.2"),
-        LinePart("rho 0.5", is_dropped_first=width < 60),
-        LinePart("4 s", is_dropped_first=True),
-    ]
-    assert fit_line("row of a long name with a seed", parts, width) == line
 
 
 def test_a_label_from_a_stranger_moves_no_cursor():

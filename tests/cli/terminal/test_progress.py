@@ -5,7 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from rse_study.cli.terminal.progress import ProgressBoard, RunningCell
+from rse_study.cli.terminal import activity_bars
+from rse_study.cli.terminal.progress import ProgressBoard
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.training.trial import Trial
@@ -88,8 +89,9 @@ def test_a_lost_node_is_one_line_however_many_cells_it_had(screen):
     ]
 
 
-def test_a_terminal_shows_a_bar_what_runs_and_the_time_left():
-    terminal = Console(file=io.StringIO(), width=100, force_terminal=True)
+def test_a_terminal_shows_a_bar_what_runs_and_the_time_left(monkeypatch):
+    monkeypatch.setattr(activity_bars, "PATIENCE_SECONDS", 0.0)
+    terminal = Console(file=io.StringIO(), width=160, force_terminal=True, color_system=None)
     first, second = cell_of(0), cell_of(1)
     with ProgressBoard(4, num_ended=1, console=terminal) as board:
         board.started(first)
@@ -98,7 +100,7 @@ def test_a_terminal_shows_a_bar_what_runs_and_the_time_left():
         board.progressed(second, 30, 60, {"loss": 1.5})
         board.ended(first, ended_as(first, "complete", duration_s=65.0))
         shown = board.summary()
-        board._live.refresh()
+        board.bars.refresh()
     assert shown[:2] == ["2 of 4 cells ended", "1 running"]
     assert shown[2].startswith("about ")
     assert shown[2].endswith(" left at this pace")
@@ -120,13 +122,6 @@ def test_the_time_left_counts_what_runs_and_not_how_long_it_took_to_start(monkey
         board.progressed(second, 60, 60, {})
         board.ended(first, ended_as(first, "complete", duration_s=40.0))
         assert board.summary()[2] == "about 40.0 s left at this pace"  # two cells in 40 s, and two to go
-
-
-def test_a_cell_that_starts_says_for_how_long():
-    cell = RunningCell("row SimCSE seed 1", "starting", 0.0, since=10.0)
-    assert (cell.describe_progress(11.0), cell.describe_progress(15.0)) == ("starting", "starting (5.0 s)")
-    begun = RunningCell("row SimCSE seed 1", "step 3/60", 0.05, since=10.0)
-    assert begun.describe_progress(99.0) == "step 3/60"
 
 
 def test_what_decides_is_told_beside_the_dev_score(screen):
@@ -152,40 +147,6 @@ def test_cells_go_by_the_name_of_their_stage(screen, cell, name):
     with ProgressBoard(1, console=screen) as board:
         board.ended(cell, ended_as(cell, "failed", reason="step 3: the loss is nan"))
     assert lines_on(screen) == [f"{name}: failed: step 3: the loss is nan  [1 of 1]"]
-
-
-REASON = "the worker was killed by signal 9 after 3 h 20 min, when its node had no memory left for anybody"
-LONG = {"rho": 0.25, "norm": "linf", "alpha": 1e-5, "beta": 1e-5, "lambda1": 0.0078125, "phi": 0.3}
-
-
-def narrow(columns):
-    return Console(file=io.StringIO(), width=columns, force_terminal=True, color_system=None)
-
-
-@pytest.mark.parametrize("columns", [60, 80, 200])
-@pytest.mark.parametrize("stage", ["grid", "search", "confirm"])
-def test_a_cell_that_ended_is_one_line_inside_the_width_and_its_reason_is_whole(columns, stage):
-    cells = [Cell(n, 1, f"{n + 2:064x}", Trial(), LONG | {"rho": n / 4}, stage=stage) for n in (0, 1)]
-    screen = narrow(columns)
-    with ProgressBoard(240, num_ended=99, console=screen, objective="robust/spearman") as board:
-        board._live = Quiet()  # what a terminal prints, without what it draws
-        for cell in cells:
-            board.started(cell)
-            board.progressed(cell, 6000, 6000, {"loss": 1.23456, "dev": 61.234, "robust/spearman": 40.512})
-        board.ended(cells[0], ended_as(cells[0], "complete", duration_s=6500.0))
-        board.lost(cells[1], REASON)
-    complete, *lost = lines_on(screen)
-    assert max(map(len, (complete, *lost))) <= columns
-    assert "complete" in complete
-    assert "[100 of 240]" in complete
-    end = REASON if columns < 200 else f"lost: {REASON}; tried again"
-    assert " ".join(" ".join(lost).split()).endswith(end)
-
-
-class Quiet:
-    """In place of a live display."""
-
-    def stop(self): ...
 
 
 def test_cells_that_were_found_have_ended_and_are_no_pace(screen):

@@ -40,11 +40,11 @@ with ProgressBoard(24) as board:
     for cell in cells:
         board.started(cell)
         board.progressed(cell, 30, 6000, {"loss": 1.2345, "dev": 61.2345})
-        board._live.refresh()
+        board.bars.refresh()
     for cell in cells:
         record = CellRecord(identity=cell.identity, trial=cell.number, seed=1, config={}, status="complete")
         board.ended(cell, record.model_copy(update={"duration_s": 65.0}))
-        board._live.refresh()
+        board.bars.refresh()
 """
 
 
@@ -71,7 +71,7 @@ SCENES = {
         for width in WIDTHS
     },
     **{("board", columns): Scene(BOARD, columns) for columns in WIDTHS},
-    "dumb": Scene(BOARD.replace("board._live.refresh()", "pass"), 80, {"TERM": "dumb"}),
+    "dumb": Scene(BOARD.replace("board.bars.refresh()", "pass"), 80, {"TERM": "dumb"}),
     "wide": command("check eight --wide", 60),
 }
 
@@ -132,7 +132,7 @@ def test_a_running_study_is_drawn_inside_the_width(played):
         ended = played["board", columns]
         assert ended.wider_than(columns) == []
         assert "[6 of 24]" in ended.raw
-        assert "0 of 24 cells ended" in ended.raw
+        assert "0 of 24 cells" in ended.raw
         assert "30/1,500" in ended.raw
 
 

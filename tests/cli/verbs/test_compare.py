@@ -66,15 +66,6 @@ def test_rows_that_failed_with_a_seed_are_not_compared_by_the_others_alone(rse, 
     assert "nothing is decided" not in rse("compare", "one:rho = 0.5", "one:SimCSE").out
 
 
-def test_rows_with_cells_still_to_run_are_compared_by_their_confidence_sequence(rse, make):
-    make("one", {"SimCSE": SECOND, "A": (*(value + 9 for value in SECOND[:3]), 79.0, tabled.PLANNED)})
-    found = rse("compare", "one:A", "one:SimCSE").out
-    assert "95% [-inf, +inf], undecided so far, 4 seeds paired" in found
-    assert "So far, rows with cells still to run follow the 95% confidence sequence" in found
-    make("other", {"SimCSE": SECOND, "A": FIRST, "B": (*SECOND[:4], tabled.PLANNED)})
-    assert "So far" not in rse("compare", "other:A", "other:SimCSE").out  # B is not compared
-
-
 def test_seeds_are_matched_by_number_not_by_order(rse, make):
     make("one", {"a": FIRST}, seeds=(4, 3, 2, 1, 0))
     make("two", {"a": FIRST[::-1]}, seeds=(0, 1, 2, 3, 4))
@@ -117,12 +108,6 @@ def joint(searched_once, tmp_path):
 @pytest.fixture(scope="module")
 def searched_once(tmp_path_factory):
     return searched.make(tmp_path_factory.mktemp("searched") / "joint", searched.search, searched.confirm)
-
-
-def test_confirmed_trials_of_a_search_are_rows(rse, joint):
-    ended = rse("compare", "joint:trial = 12", "joint:trial 0", "--unpaired")
-    assert ended.code == 0
-    assert ended.out.splitlines()[1].startswith("trial 12 minus base: +1.70, 95% [")
 
 
 def test_seeds_that_only_one_has_are_left_out_and_said(rse, make):

@@ -1,8 +1,6 @@
 """The body of `report --all`: an index of a store's studies, and their reports."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from analysis.index import study_folders, write_index
 from rse_study.cli.arguments.importance import enter_missing_importance
@@ -13,13 +11,8 @@ from rse_study.cli.terminal.screen import stderr
 from rse_study.errors import InputError
 
 
-def write_index_page(study: str, store: Path, out: Path | None, options: Mapping[str, Any]) -> None:
-    """Write the index and reports that are missing or old; refuse a study's options."""
-    for name, given in {"STUDY": study, **options}.items():
-        if given:
-            what = study if name == "STUDY" else "is of one study"
-            rule, remedy = "--all is of all studies at once", f"Leave out {name}, or --all"
-            raise InputError(what, where=name, rule=rule, remedy=remedy)
+def write_index_page(store: Path, out: Path | None) -> None:
+    """Write the index and reports that are missing or old."""
     if out:
         require_file(out, where="--out")
     if not study_folders(store):

@@ -1,7 +1,8 @@
 """The body of `report`: the page of a study or of attacks, and files beside it."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -70,11 +71,20 @@ def write_page(
     """
     files = {"--tables": tables, "--figures": figures, "--kit": kit}
     if every:
-        write_index_page(study, store, out, {**files, "--watch": watch})
+        _refuse({"STUDY": study, **files, "--watch": watch}, "--all", "it is of all studies at once")
+        write_index_page(store, out)
     elif watch:
-        watch_page(study, store, out, files)
+        _refuse(files, "--watch", "files are written once, at the end")
+        watch_page(study, store, out)
     else:
         _write_page(study, store, out, FilesRequest(tables, figures, kit, formats or ()))
+
+
+def _refuse(options: Mapping[str, Any], other: str, rule: str) -> None:
+    """Raise InputError for the first of these options that was given beside `other`."""
+    for name in (name for name, given in options.items() if given):
+        what, remedy = f"cannot be combined with {other}", f"Leave out {name}, or {other}"
+        raise InputError(what, where=name, rule=rule, remedy=remedy)
 
 
 def _write_page(study: str, store: Path, out: Path | None, request: FilesRequest) -> None:

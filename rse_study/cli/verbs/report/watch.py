@@ -1,7 +1,7 @@
 """The body of `report --watch`: a study's page kept fresh while it runs."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from analysis.index import changed_at
@@ -12,7 +12,6 @@ from rse_study.cli.arguments.writable import require_file
 from rse_study.cli.terminal.screen import announce
 from rse_study.cli.verbs.status.content import state_of
 from rse_study.cli.verbs.status.text import summary_of
-from rse_study.errors import InputError
 from rse_study.results.files.lock import holder
 
 LOOK_SECONDS = 2.0
@@ -20,12 +19,8 @@ RELOAD_SECONDS = 10
 REST = 4  # the page is written for at most one part in so many of the time
 
 
-def watch_page(study: str, store: Path, out: Path | None, options: Mapping[str, Path | None]) -> None:
+def watch_page(study: str, store: Path, out: Path | None) -> None:
     """Write the page again when the ledger has changed, until the run ends or Ctrl-C."""
-    for name, given in options.items():
-        if given:
-            rule, remedy = "files are written once, at the end", f"Leave out {name}, or --watch"
-            raise InputError("cannot be combined with --watch", where=name, rule=rule, remedy=remedy)
     if out:
         require_file(out, where="--out")
     study_dir = study_folder(study, store)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from analysis.phrases import counted, show_brief, show_duration
-from rse_study.cli.terminal.activity_lines import draw_bar
 from rse_study.cli.terminal.screen import describe
 from rse_study.cli.verbs.status.content import EndedCell, RankedTrial, RowProgress, Running, StudyStatus
 from rse_study.search.budget import LIMITS, BudgetShare
@@ -72,7 +71,8 @@ def _counts(state: StudyStatus) -> str:
 def _bar(state: StudyStatus) -> str:
     counts = state.counts
     ended = counts["complete"] + counts["stopped_early"] + counts["failed"]
-    return f"[{draw_bar(ended, counts['planned'], WIDTH, ascii_only=True)}]"
+    filled = WIDTH * min(ended, counts["planned"]) // max(counts["planned"], 1)
+    return f"[{'#' * filled}{'.' * (WIDTH - filled)}]"
 
 
 def _budget_line(share: BudgetShare, *, is_end: bool) -> str:

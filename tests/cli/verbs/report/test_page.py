@@ -73,8 +73,11 @@ def test_all_studies_have_an_index(rse, ran, tmp_path):
     ("arguments", "said"),
     [
         ([], "STUDY: no study is named. Name one"),
-        (["little", "--all"], "STUDY: little: --all is of all studies at once. Leave out STUDY, or --all"),
-        (["--all", "--watch"], "--watch: is of one study: --all is of all studies at once."),
+        (
+            ["little", "--all"],
+            "STUDY: cannot be combined with --all: it is of all studies at once. Leave out STUDY",
+        ),
+        (["--all", "--watch"], "--watch: cannot be combined with --all: it is of all studies at once."),
         (["--all", "--store", "nowhere"], "nowhere: no study has run here. Run one: rse-study run STUDY"),
     ],
 )
