@@ -1,4 +1,4 @@
-"""Optuna's samplers that learn, without memory: they compute their state from the trials alone."""
+"""Samplers of Optuna that compute their state from the trials alone."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Files that cells share beside their corpus: outputs of generators, scores of bases."""
+"""Files that cells share: outputs of generators, scores of bases."""
 
 import math
 from collections.abc import Callable

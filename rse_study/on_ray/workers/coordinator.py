@@ -1,4 +1,4 @@
-"""Progress of running cells, verdicts at their rungs, their processes: a named Ray actor."""
+"""Verdicts for running cells, their reports and processes: a named Ray actor."""
 
 import asyncio
 import os
