@@ -17,15 +17,14 @@ def card_of_cell(cell: Path) -> str:
     study = cell.parent.parent
     if ledger_path(study).is_file():
         with Reader(study) as reader:
-            rows = reader.evaluations(retired=True)
+            rows = reader.ledger.evaluations([result.identity])
             source = f"\n## Source\n\n{citation(reader)} Cell {result.identity[:16]}.\n"
-        own = rows[rows["subject"] == result.identity]
-        scores = dict(zip(own["task"] + "/" + own["split"], own["value"], strict=True))
+        scores = {f"{row.task}/{row.split}": row.value for row in rows}
     dev = [result.final[metric] for metric in ("dev/kept", "dev") if metric in result.final]
     scores = {**dict(zip(["dev"], dev, strict=False)), **scores}
     if scores:
-        rows = "".join(f"| {measure} | {value:.2f} |\n" for measure, value in scores.items())
+        lines = "".join(f"| {measure} | {value:.2f} |\n" for measure, value in scores.items())
         card += (
-            f"\n## Scores\n\nOf this one cell, seed {result.seed}.\n\n| measure | score |\n|---|--:|\n{rows}"
+            f"\n## Scores\n\nOf this one cell, seed {result.seed}.\n\n| measure | score |\n|---|--:|\n{lines}"
         )
     return f"{card}{source}\n## Configuration\n\n```json\n{json.dumps(result.config, indent=1)}\n```\n"

@@ -12,6 +12,7 @@ from rse_study.data.location import cache_dir
 from rse_study.downstream.scored_model import RelocatableEvaluation
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.registry import class_in
+from rse_study.on_ray.stored.stored_folder import StoredFolder
 from rse_study.results.files.atomic import write_whole
 from rse_study.results.files.evaluation_file import FILE_NAME as EVALUATIONS_FILE
 from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
@@ -20,7 +21,6 @@ from rse_study.results.files.schema import MODEL_FOLDER, baselines_folder, cell_
 from rse_study.storage.folders import SUFFIX, get_folder
 from rse_study.storage.node_cache import NodeCache
 from rse_study.storage.storage import Storage, study_key
-from rse_study.storage.stored_folder import StoredFolder
 from rse_study.training.materials import Materials
 
 

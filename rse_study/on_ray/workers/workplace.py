@@ -17,11 +17,11 @@ from rse_study.downstream.scored_model import CLASSIFIERS, RelocatableEvaluation
 from rse_study.errors import Unavailable
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.stored.files import storage_cache
+from rse_study.on_ray.stored.stored_folder import StoredFolder
 from rse_study.on_ray.workers.payload import BaselinePayload, Payload
+from rse_study.results.files.atomic import make_folder
 from rse_study.storage.node_cache import NodeCache, is_stored
 from rse_study.storage.storage import Storage
-from rse_study.storage.stored_folder import StoredFolder
-from rse_study.training.checkpoint import Publish, keep_local
 from rse_study.training.materials import Materials
 
 WORK = "work"
@@ -34,14 +34,18 @@ GROWING_SECONDS = 60.0
 class Workplace:
     """Files of a process on its own machine."""
 
-    folder: Path
-    """of results"""
+    files: StoredFolder
+    """of results, and where others see them"""
     read_materials: Callable[[], Materials]
-    publish: Publish
-    """copies a file or folder to where others see it"""
     evaluations: tuple[Evaluation, ...] = ()
-    publish_growing: Publish = keep_local
-    """the same for a folder whose files are being added to"""
+
+    @property
+    def folder(self) -> Path:
+        return self.files.folder
+
+    def publish(self, name: str) -> None:
+        """Copy a file or folder to where others see it."""
+        self.files.publish(name)
 
     @cached_property
     def materials(self) -> Materials:
@@ -55,7 +59,7 @@ class Workplace:
         def keep_publishing() -> None:
             while not over.wait(GROWING_SECONDS):
                 with suppress(Unavailable):  # whoever needs it to be there publishes it at the end
-                    self.publish_growing(name)
+                    self.files.publish_growing(name)
 
         thread = Thread(target=keep_publishing, name=f"publishing {name}", daemon=True)
         thread.start()
@@ -73,8 +77,9 @@ def workplace(
 ) -> Iterator[Workplace]:
     """Give a process the study's folders, or copies of those `names` from the storage."""
     if not payload.storage:
-        read = partial(Materials.load, Path(payload.materials))
-        yield Workplace(Path(payload.folder), read, keep_local, tuple(evaluations))
+        make_folder(Path(payload.folder))  # which outlives a power cut, as a result in it must
+        files = StoredFolder(None, payload.folder, Path(payload.folder))
+        yield Workplace(files, partial(Materials.load, Path(payload.materials)), tuple(evaluations))
         return
     storage = Storage(payload.storage, payload.patience_s)
     shared = NodeCache(storage_cache(), storage)
@@ -90,7 +95,7 @@ def workplace(
         files = StoredFolder(storage, payload.folder, folder)
         for name in names:
             files.bring(name)
-        yield Workplace(folder, read_stored, files.publish, tuple(moved), files.publish_growing)
+        yield Workplace(files, read_stored, tuple(moved))
 
 
 @contextmanager

@@ -111,7 +111,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     try:
         version = check_version(connection, path)
         if version == 0:
-            raise InputError("the ledger is empty", where=str(path.parent), remedy="Run the study")
+            raise InputError("the ledger is empty", where=str(path.parent), remedy="Run the study first")
         if version == SCHEMA_VERSION:
             return connection
         copy = migrated(connection, version)

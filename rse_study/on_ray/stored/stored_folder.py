@@ -9,7 +9,10 @@ from rse_study.storage.storage import Storage
 
 
 class StoredFolder:
-    """A folder of this machine and its copy in a storage; without one, everybody sees the folder itself."""
+    """A folder of this machine, and its copy in a storage.
+
+    Without a storage, everybody sees the folder itself, and nothing is copied.
+    """
 
     def __init__(self, storage: Storage | None, key: str, folder: Path) -> None:
         self._storage, self._key, self.folder = storage, key, folder
