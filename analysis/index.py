@@ -20,7 +20,7 @@ from analysis.report import render, report_path
 from analysis.sections.opening import answer
 from rse_study.errors import InputError
 from rse_study.results.device_time import INCLUDED
-from rse_study.results.files import study_file
+from rse_study.results.files import backup
 from rse_study.results.files.lock import holder
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
@@ -109,15 +109,13 @@ def write_index(store: Path, out: Path | None = None) -> Path:
         except InputError as problem:
             problems[folder] = str(problem)
     others = [folder for folder in sorted(store.glob("[!.]*/")) if not ledger_path(folder).is_file()]
-    problems |= {
-        folder: _lost_ledger(folder) for folder in others if (folder / study_file.FILE_NAME).is_file()
-    }
+    problems |= {folder: _lost_ledger(folder) for folder in others if (folder / backup.FILE_NAME).is_file()}
     unrelated = [folder.name for folder in others if folder not in problems]
     return page.write(path, render_index(summaries, problems, path, unrelated))
 
 
 def _lost_ledger(folder: Path) -> str:
-    return f"Its ledger is missing; rse-study doctor --rebuild {folder} rebuilds it from its cells."
+    return f"Its ledger is missing; `rse-study run` of this study goes on from {folder / backup.FILE_NAME}."
 
 
 def render_index(

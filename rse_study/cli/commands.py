@@ -27,6 +27,7 @@ from rse_study.cli.arguments.declarations import (
 )
 from rse_study.cli.model_commands import attack, evaluate, export, fine_tune
 from rse_study.cli.result_commands import archive, check, compare, dashboard, notebook, report, studies
+from rse_study.errors import InputError
 
 Command = Callable[..., int | None]
 """Arguments in, exit code out; None is 0."""
@@ -186,27 +187,20 @@ def init(
 
 
 def doctor(
-    rebuild: Annotated[
-        str,
-        typer.Option(
-            metavar="STUDY", help="Instead, rebuild this study's ledger from the files of its cells."
-        ),
-    ] = "",
+    rebuild: Annotated[str, typer.Option(hidden=True, help="Removed.")] = "",
     as_json: AsJson = False,
     store: Store = DEFAULT_STORE,
-) -> int | None:
+) -> None:
     """Check this installation, its data and its cache folder.
 
     Python, versions, threads, memory, and whether the folders can be used.
-
-    --rebuild recreates a lost or damaged ledger from study.json and the files of the cells. The existing ledger is
-    kept next to it. Exit code 3 if a file was damaged: the next `run` reruns its cell.
     """
-    from rse_study.cli.verbs.doctor import examine_installation, rebuild_ledger
+    from rse_study.cli.verbs.doctor import examine_installation
 
     if rebuild:
-        return rebuild_ledger(rebuild, store, as_json=as_json)
-    return examine_installation(store, as_json=as_json)
+        remedy = "Run the study: `run` sets a damaged ledger aside, and goes on from its backup"
+        raise InputError("the option --rebuild was removed", remedy=remedy)
+    examine_installation(store, as_json=as_json)
 
 
 COMMANDS: tuple[Command, ...] = (

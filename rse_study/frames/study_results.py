@@ -13,9 +13,9 @@ import pandas as pd
 
 from rse_study.errors import InputError
 from rse_study.frames import tables as frames
-from rse_study.frames.archive import open_archive
 from rse_study.frames.study_html import study_html
 from rse_study.registry import did_you_mean
+from rse_study.results.archive import unpack_archive
 from rse_study.results.citation import citation
 from rse_study.results.comparing.contrasts import contrasts_frame
 from rse_study.results.comparing.effects import read_effects
@@ -137,7 +137,7 @@ def open_results(name: str | Path, store: str | Path) -> StudyResults:
 
 def _folder_of(name: str, store: Path) -> Path:
     if is_archive(name):
-        return open_archive(Path(name), store)
+        return unpack_archive(Path(name), store)
     plain = name.removesuffix(".yaml")
     for folder in (Path(name), store / plain, store / plain.replace("_", "-")):
         if ledger_path(folder).is_file():

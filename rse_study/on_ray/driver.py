@@ -14,9 +14,8 @@ from rse_study.on_ray.stored.stored_study import stored_study
 from rse_study.on_ray.study_run import ReadEvaluation, StudyRun
 from rse_study.on_ray.trackers import Tracker
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
-from rse_study.results.files.connect import is_lost
 from rse_study.results.files.ledger import Ledger
-from rse_study.search.rebuild import rebuild
+from rse_study.search.rebuild import recover
 from rse_study.storage.location import absolute
 from rse_study.storage.storage import Storage
 from rse_study.study.checking.validation import CheckedStudy
@@ -49,7 +48,8 @@ def run_study(
     with ExitStack() as stack:
         files, callback = _open_files(checked.study.storage, folders, callback, stack)
         files.keeps_items = checked.study.keep_items
-        _rebuild_what_is_lost(folders.study, callback)
+        if recovered := recover(folders.study):
+            callback.message(recovered)
         ledger = stack.enter_context(Ledger.open(folders.study))
         run = StudyRun(checked, files, ledger, MaterialsCache(prepare), read, callback, is_revised=is_revised)
         runtime = RayRuntime(stack, files, run.materials, callback, num_cpus, address, trackers)
@@ -77,12 +77,6 @@ def _open_files(
     files = StoredFiles(folders, storage, storage_cache())
     files.bring_results()
     return files, copying
-
-
-def _rebuild_what_is_lost(study_dir: Path, callback: StudyCallback) -> None:
-    if is_lost(study_dir):
-        rebuilt = rebuild(study_dir)
-        callback.message(f"the ledger was missing: rebuilt, with {rebuilt.num_results} results found on disk")
 
 
 def _close(runtime: RayRuntime, callback: StudyCallback) -> None:

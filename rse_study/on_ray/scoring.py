@@ -15,6 +15,7 @@ from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.workers.evaluations import as_they_come, start_scoring
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
+from rse_study.results.files.backup import BACKUP_SECONDS
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Result
 from rse_study.results.files.schema import baselines_folder
@@ -86,6 +87,7 @@ class Scoring:
             self._callback.advanced(EVALUATED, 0, len(tasks))
         for number, rows in enumerate(as_they_come(tasks, runtime.closing, runtime.check), start=1):
             self._ledger.record_evaluations(rows)
+            self._ledger.back_up(every=BACKUP_SECONDS)
             self._callback.advanced(EVALUATED, number, len(tasks))
         if not runtime.closing.is_set():
             shutil.rmtree(baselines_folder(self._files.folders.study) / CLASSIFIERS, ignore_errors=True)

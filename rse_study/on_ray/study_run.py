@@ -111,6 +111,7 @@ class StudyRun:
         stops = describe_rule(study, folder)
         of_search = {} if study.grid else {"sampler": described} | stops
         self._ledger.add_provenance(provenance_of(base, study.resources, evaluations) | of_search)
+        self._ledger.back_up()
 
     def _refuse_another_question(self) -> None:
         """Refuse a name that belongs to a different question, before reading corpora."""
@@ -205,6 +206,7 @@ class StudyRun:
             rule=deciding_rule(study, checked.folder),
         )
         runtime.run(queue, study.resources, self._callback)
+        self._ledger.back_up()
         if not runtime.closing.is_set():
             self._say_where_it_ended()
             enter_importance(self._ledger)
@@ -284,6 +286,7 @@ class StudyRun:
         if queue.num_left:
             self._callback.message(f"{stage}: {queue.num_left} of {len(cells)} cells to run")
         runtime.run(queue, cells[0].resources, self._callback)
+        self._ledger.back_up()
 
     def _bring_shared(self, cells: list[Cell], asked: list[Evaluation], runtime: RayRuntime) -> None:
         """Take over cells that other studies have run, unless the files are in a storage."""

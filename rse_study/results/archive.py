@@ -15,7 +15,6 @@ from rse_study.results.files.connect import open_study
 from rse_study.results.files.failures import failure_of
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.files.schema import ledger_path
-from rse_study.results.files.study_file import read_revisions
 from rse_study.results.files.tar_file import DAMAGE, read_tar
 from rse_study.results.study_record import StudyRecord
 from rse_study.spec import hash_file
@@ -33,8 +32,8 @@ MOST_OF = {".json": 2**24, ".sqlite": 2**28, WEIGHTS: MOST_BYTES}
 LIMITS = f"at most {MOST_FILES:,} files and 4 GiB, 16 MiB in a JSON file, 256 MiB in a ledger"
 # A study's files that hold numbers. Models, checkpoints, attacked texts and strange files are left out.
 OWN = re.compile(
-    r"([a-z0-9][a-z0-9_-]{0,63})/(study\.json|ledger\.sqlite|assets/[a-z0-9-]+\.safetensors"
-    r"|baselines/(evaluations|items)\.json|cells/[0-9a-f]{16}/(cell|result|evaluations|items)\.json)"
+    r"([a-z0-9][a-z0-9_-]{0,63})/(ledger\.sqlite|assets/[a-z0-9-]+\.safetensors"
+    r"|baselines/items\.json|cells/[0-9a-f]{16}/(result|evaluations|items)\.json)"
 )
 
 
@@ -151,13 +150,13 @@ def _is_too_much(path: str, size: int, number: int, num_bytes: int) -> bool:
 
 def _checked_study(draft: Path, archive: Path) -> StudyRecord:
     """Return the unpacked study; refuse a ledger that holds programs or paths."""
-    kinds, names = set[str](), list[str]()
+    if not (draft / LEDGER).is_file():
+        raise _refused(archive, "it holds no ledger")
     try:
-        study = read_revisions(draft)[-1].study
-        if (draft / LEDGER).is_file():
-            with closing(open_study(draft)) as ledger, closing(sqlite3.connect(draft / LEDGER)) as as_it_came:
-                names = [cell.identity for cell in LedgerQueries(ledger).cells()]
-                kinds = {kind for (kind,) in as_it_came.execute("SELECT type FROM sqlite_master")}
+        with closing(open_study(draft)) as ledger, closing(sqlite3.connect(draft / LEDGER)) as as_it_came:
+            study = LedgerQueries(ledger).frozen_study(str(archive))
+            names = [cell.identity for cell in LedgerQueries(ledger).cells()]
+            kinds = {kind for (kind,) in as_it_came.execute("SELECT type FROM sqlite_master")}
     except (InputError, sqlite3.Error, ValueError) as error:
         raise _refused(archive, f"its files are damaged: {first_line(error)}") from None
     if study.name != draft.name or not kinds <= {"table", "index"} or not all(map(str.isalnum, names)):

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from rse_study.errors import InputError
-from rse_study.results.files.failures import REBUILD
+from rse_study.results.files.failures import damaged
 
 if TYPE_CHECKING:
     import pandas as pd  # `status` also sums it up, without pandas
@@ -30,7 +29,7 @@ def seconds_between(started: str, ended: str) -> float:
     try:
         return max(0.0, (datetime.fromisoformat(ended) - datetime.fromisoformat(started)).total_seconds())
     except ValueError as error:
-        raise InputError(f"damaged: {error}", where="the ledger's times", remedy=REBUILD) from None
+        raise damaged(f"damaged: {error}", "the ledger's times") from None
 
 
 def device_seconds(attempts: "pd.DataFrame", gpus: GpusAt) -> "pd.Series":

@@ -10,9 +10,8 @@ from pydantic import ValidationError
 
 from rse_study.errors import InputError
 from rse_study.results.archive import ORIGIN
-from rse_study.results.files.connect import is_lost, open_study
+from rse_study.results.files.connect import has_ledger, open_study
 from rse_study.results.files.queries import LedgerQueries
-from rse_study.results.files.schema import ledger_path
 from rse_study.results.records import CellRecord
 from rse_study.results.row_names import names_of_labelled
 from rse_study.results.study_record import StudyRecord
@@ -66,7 +65,7 @@ def pending_revision(ledger: LedgerQueries, checked: CheckedStudy) -> PendingRev
 
 def pending_in(study_dir: Path, checked: CheckedStudy) -> PendingRevision | None:
     """Return the revision that a file would make of the study in a folder."""
-    if not ledger_path(study_dir).is_file() or is_lost(study_dir):
+    if not has_ledger(study_dir):
         return None
     with closing(open_study(study_dir)) as connection:
         return pending_revision(LedgerQueries(connection), checked)

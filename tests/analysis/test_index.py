@@ -5,6 +5,7 @@ import os
 import pytest
 
 from analysis.index import changed_at, refresh_report, study_folders, write_index
+from rse_study.results.files import backup
 from rse_study.results.files.lock import take_lock
 from rse_study.results.files.schema import ledger_path
 from tests.analysis import gridded, searched, tabled
@@ -25,7 +26,7 @@ def store(tmp_path_factory):
     ledger_path(tmp_path / "damaged").write_text("no ledger")
     (tmp_path / "no study").mkdir()
     (tmp_path / "lost").mkdir()
-    (tmp_path / "lost" / "study.json").write_text("{}")
+    (tmp_path / "lost" / backup.FILE_NAME).touch()
     return tmp_path
 
 
@@ -41,7 +42,7 @@ def test_every_study_has_its_line_and_one_that_somebody_runs_is_running(store, i
         "5 studies", "up is better than base: +5.05", "complete", "8 of 8",
         "No answer yet: 1 of 21 cells has not ended", "begun", "20 of 21", "not begun",
         "No answer yet: no trial has ended",
-        "0 of 20", "Cannot be read", f"rse-study doctor --rebuild {store / 'lost'}",
+        "0 of 20", "Cannot be read", f"goes on from {store / 'lost' / backup.FILE_NAME}",
         "These folders hold no study: no study.",
     ):  # fmt: skip
         assert words in outline.text, words

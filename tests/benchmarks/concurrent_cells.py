@@ -4,7 +4,7 @@
 
 A trial of Tune is a process of some 130 MB. 500 of them do not fit on a small machine, so trials are packed, as objects
 with a thread each, into a few actors of Ray; everything else is what a study runs: Tune's loop, placement groups, our
-searcher and queue, the ledger with its sidecars, the storage with the ledger's copies, and the adoption of results that
+searcher and queue, the ledger, the storage with the ledger's copies, and the adoption of results that
 cells wrote there. With --processes each trial is a process of its own.
 """
 

@@ -2,7 +2,7 @@
 
 python -m tests.benchmarks.driver_cost [CELLS ...] [--kinds grid search ...] [--last 100] [--points 7] [--profile]
 
-Everything of a driver but Tune runs for real: the study's run, searcher, queue, ledger, sidecars, payloads and progress
+Everything of a driver but Tune runs for real: the study's run, searcher, queue, ledger, payloads and progress
 lines. All cells but the last ones are in the ledger beforehand, complete: the last ones cost what each costs in a study
 of this size. Cells leave a result and scores like workers do; that is not counted. Times are CPU times of the process,
 so another load changes them little. Each study runs in a process of its own, forked after the imports.

@@ -6,12 +6,13 @@ then, and its answers are added up. Needs the data folder. Ends with 1 where a s
 """
 
 import argparse
-import json
 import shutil
+import sqlite3
 import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,9 +20,9 @@ import numpy as np
 
 from rse_study.cli.arguments.study import study_file
 from rse_study.data.location import data_dir
+from rse_study.results.archive import unpack_archive
 from rse_study.results.device_time import seconds_between
-from rse_study.results.files.tar_file import read_tar
-from rse_study.search.rebuild import rebuild
+from rse_study.results.files.schema import cell_folder, ledger_path
 from rse_study.study.checking.validation import read_study
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.history import history_of
@@ -65,28 +66,33 @@ def measured() -> dict[str, np.ndarray]:
 
 
 def shipped(name: str, folder: Path) -> Iterator[Cell]:
-    """Unpack a study's files; its cells but those that it took from another."""
-    with (SHIPPED / f"{name}-minilm.tar.xz").open("rb") as packed:
-        for member, content in read_tar(packed):
-            if member.isreg():
-                (folder / member.name).parent.mkdir(parents=True, exist_ok=True)
-                (folder / member.name).write_bytes(b"".join(content))
-    for file in (folder / f"{name}-minilm" / "cells").glob("*/cell.json"):
-        cell = json.loads(file.read_text())["cell"]
-        if cell["started"]:
-            yield Cell(file.parent, cell["seed"], cell["started"], cell["ended"])
+    """Unpack a study; its cells but those that it took from another."""
+    study = unpack_archive(SHIPPED / f"{name}-minilm.tar.xz", folder)
+    with closing(sqlite3.connect(ledger_path(study))) as ledger:
+        rows = ledger.execute(
+            "SELECT identity, seed, started, ended FROM cell WHERE started != ''"
+        ).fetchall()
+    for identity, *about in rows:
+        yield Cell(cell_folder(study, identity), *about)
 
 
 def store_before(time: str, cells: dict[str, list[Cell]], folder: Path) -> Path:
-    """A store with the cells that had ended by then, their ledgers made anew."""
+    """A store with the cells that had ended by then."""
     store = Path(tempfile.mkdtemp(dir=folder))
     for name, its_cells in cells.items():
         ended = [cell for cell in its_cells if cell.ended <= time]
         for cell in ended:
             shutil.copytree(cell.folder, store / f"{name}-minilm" / "cells" / cell.folder.name)
         if ended:
-            shutil.copy(folder / f"{name}-minilm" / "study.json", store / f"{name}-minilm")
-            rebuild(store / f"{name}-minilm")
+            study = store / f"{name}-minilm"
+            shutil.copy(ledger_path(folder / study.name), study)
+            with closing(sqlite3.connect(ledger_path(study))) as ledger, ledger:
+                known = [cell.folder.name for cell in ended]
+                others = f"substr(identity, 1, 16) NOT IN ({', '.join('?' * len(known))})"
+                for table in ("metric", "rung"):
+                    of_others = f"cell IN (SELECT identity FROM cell WHERE {others})"
+                    ledger.execute(f"DELETE FROM {table} WHERE {of_others}", known)
+                ledger.execute(f"DELETE FROM cell WHERE {others}", known)
     return store
 
 

@@ -234,7 +234,7 @@ class Walk:
 
 
 class StudyWalk(Walk):
-    """The command `run` but for Ray: cells with checkpoint, model, items and scores, ledger and sidecars."""
+    """The command `run` but for Ray: cells with checkpoint, model, items and scores, ledger."""
 
     def __init__(self, home: Path, *, real: bool = False) -> None:
         super().__init__(home)

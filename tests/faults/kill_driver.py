@@ -19,7 +19,7 @@ from pathlib import Path
 from rse_study.results.files.schema import ledger_path
 from tests.faults.drivers import DRIVER, Scene, contents
 from tests.on_ray.world import STUDY, make_materials
-from tests.simulation.studies import BEFORE, SERIAL, STUDIES
+from tests.simulation.studies import SERIAL, STUDIES
 
 GRID = {key: value for key, value in STUDY.items() if key not in ("search", "num_trials", "sampler")} | {
     "name": "grid",
@@ -95,8 +95,8 @@ def finished_cells(folder: Path) -> dict[str, list[str]]:
 def main(num_kills: str = "7", *names: str) -> None:
     root, most = Path(tempfile.mkdtemp()), int(num_kills)
     make_materials(root / "world")
-    # Left out by default: what needs another study first, and hours, which are other ones on a busy machine.
-    for name in names or sorted(STUDIES.keys() - {*BEFORE, "hours"}):
+    # Left out by default: hours, which are other ones on a busy machine.
+    for name in names or sorted(STUDIES.keys() - {"hours"}):
         study = dict(STUDIES[name]) | {"name": name, "resources": SERIAL}
         here, draw = Scene(study, root / "world", root), random.Random(name)
         whole = here.folder(f"{name}-whole")

@@ -5,6 +5,9 @@ kills all parts of every kind of study (docs/results/faults.md).
 """
 
 import random
+import sqlite3
+import struct
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -13,6 +16,7 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import ledger_path
 from tests.faults.drivers import assert_equal, contents
 from tests.faults.kill_driver import SEARCH, Story, finished_cells, kill_often
+from tests.simulation.studies import SERIAL, STUDIES
 
 pytestmark = pytest.mark.slow
 NUM_KILLS = 2
@@ -30,13 +34,55 @@ def test_a_grid_killed_amid_its_cells_ends_equal_row_for_row_to_an_undisturbed_o
     assert_equal(contents(folder), whole)
 
 
+def damage(path, how):
+    """Spoil the ledger of a driver that was killed: what it committed last is in its log."""
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        flipped = db.execute(
+            "SELECT value FROM metric JOIN cell ON cell = identity WHERE name = 'loss' AND status = 'complete'"
+        ).fetchone()
+    content, number = path.read_bytes(), struct.pack(">d", *flipped)
+    assert number in content
+    match how:
+        case "truncated":
+            path.write_bytes(content[: len(content) // 2])
+        case "emptied":
+            path.write_bytes(b"")
+        case "flipped":
+            path.write_bytes(content.replace(number, number[:-1] + bytes([number[-1] ^ 1]), 1))
+        case "deleted":
+            path.unlink()
+
+
 @pytest.mark.xdist_group("ray")
-def test_a_ledger_that_is_gone_comes_back_from_the_results_and_nothing_runs_again(scene, whole, cluster):
-    folder = scene.folder("whole")
-    ledger_path(folder).unlink()
+@pytest.mark.parametrize("how", ["truncated", "emptied", "flipped", "deleted"])
+def test_a_ledger_damaged_in_mid_study_ends_equal_to_an_undisturbed_one(scene, whole, cluster, how):
+    folder = scene.folder(f"grid-{how}")
+    scene.kill_at(folder, "progressed 1/0 2")
+    damage(ledger_path(folder), how)
     lines = scene.finish_here(folder, cluster)
-    assert any("rebuilt" in line for line in lines)
-    assert not any("started" in line for line in lines)
+    assert any("goes on from its backup" in line for line in lines)
+    ended = [line for line in lines if line.startswith("started")]
+    assert len(ended) < len(whole["cell"])  # a cell that had ended does not run again
+    assert_equal(contents(folder), whole)
+
+
+@pytest.fixture(scope="module")
+def serial(scene):
+    """A search with early stopping, one cell at a time, and its contents if nothing happens to it."""
+    here = replace(scene, study=dict(STUDIES["stopped"]) | {"name": "stopped", "resources": SERIAL})
+    here.finish(folder := here.folder("stopped-whole"))
+    return here, contents(folder)
+
+
+@pytest.mark.xdist_group("search")
+@pytest.mark.parametrize("how", ["truncated", "emptied", "flipped", "deleted"])
+def test_a_searchs_ledger_damaged_in_its_midst_ends_equal_to_an_undisturbed_one(serial, how):
+    here, whole = serial
+    folder = here.folder(f"stopped-{how}")
+    here.kill_at(folder, "started 4/0")
+    damage(ledger_path(folder), how)
+    assert "goes on from its backup" in here.finish(folder)
     assert_equal(contents(folder), whole)
 
 
@@ -49,19 +95,12 @@ def test_killed_again_and_again_it_has_its_cells_none_lost_and_none_twice(scene)
     assert story.kills.total() > 0
     assert story.num_changed == 0
     with Ledger.open(folder) as ledger:
-        cells, rungs = ledger.cells(), ledger.rungs()
+        cells = ledger.cells()
     assert len({cell.identity for cell in cells}) == len(cells)
     assert {cell.status for cell in cells} <= {"complete", "stopped_early"}
     searched = [cell.trial for cell in cells if cell.stage == "search"]
     assert sorted(searched) == list(range(SEARCH["num_trials"]))
-    # Told to stop in the moment of a kill, a cell may have ended before it heard: no file says so (`rebuild.rungs_of`).
-    complete = {cell.identity for cell in cells if cell.status == "complete"}
-    let_run_on = {row.cell for row in rungs if row.verdict == "stop" and row.cell in complete}
-    killed = without_rungs_of(let_run_on, contents(folder))
-    ledger_path(folder).unlink()  # with its rungs; a grid's ledger comes back above
+    killed = contents(folder)
+    ledger_path(folder).unlink()
     assert "started" not in here.finish(folder)
-    assert_equal(without_rungs_of(let_run_on, contents(folder)), killed)
-
-
-def without_rungs_of(cells, found):
-    return found | {"rung": [row for row in found["rung"] if not any(cell in row for cell in cells)]}
+    assert_equal(contents(folder), killed)

@@ -1,4 +1,4 @@
-"""Mutants of what a study or an attack leaves behind: ledgers, sidecars, archives, outcomes."""
+"""Mutants of what a study or an attack leaves behind: ledgers, workers' files, archives, outcomes."""
 
 import ast
 import gzip
@@ -21,7 +21,7 @@ from tests.hostile.mutations import NUMBERS, TEXTS, as_json, mangled, mangled_li
 from tests.hostile.specs import ROOT, nothing
 
 STUDIES = ROOT / "tests" / "fixtures" / "earlier_study" / "studies"
-SIDECARS = ("study.json", "cell.json", "result.json", "evaluations.json", "items.json")
+SIDECARS = ("result.json", "evaluations.json", "items.json")
 READERS = [
     *([["status", "{}"]] * 16 + [["status", "{}", "--json"]] * 8 + [["check", "{}"]] * 6),
     *(["compare", "{}:0", "{}:1"], ["export", "{}", "{out}"], ["archive", "{}", "--out", "{out}.tar.xz"]),
@@ -107,7 +107,7 @@ def sidecar(random: Random, folder: Path) -> Mutant:
     study = _copy(random, folder)
     paths = sorted(path for path in study.rglob("*.json") if path.name in SIDECARS)
     for _ in range(random.choice([1, 1, 2])):
-        path = random.choice([random.choice(paths), study / "study.json"])
+        path = random.choice(paths)
         try:
             content = json.loads(path.read_bytes())
             assert isinstance(content, dict)
@@ -119,10 +119,7 @@ def sidecar(random: Random, folder: Path) -> Mutant:
         kind = next((key for key in content if key != "checksum"), "checksum")
         content[kind] = mutate(random, {kind: content[kind]}).get(kind)
         _sealed(path, content) if random.random() < 0.9 else path.write_text(as_json(content))
-    if random.random() < 0.2:
-        (study / "ledger.sqlite").unlink()
-    then = _command(random, study, folder / "out")
-    return [["doctor", "--rebuild", str(study)], then], nothing
+    return [_command(random, study, folder / "out")], nothing
 
 
 @cache
@@ -173,7 +170,9 @@ def _bomb(random: Random) -> bytes:
     """Return up to 6 GB in some MB: a header, or a file, or nothing but zeros."""
     if random.random() < 0.2:
         return lzma.compress(bytes(10**8), preset=0)
-    member = tarfile.TarInfo(f"old_grid/{random.choice(['study.json', 'ledger.sqlite', 'model/x'])}")
+    member = tarfile.TarInfo(
+        f"old_grid/{random.choice(['baselines/items.json', 'ledger.sqlite', 'model/x'])}"
+    )
     member.type, member.size = random.choice([b"0", b"L", b"x", b"g", b"S"]), 10**8 * random.choice([1, 60])
     ten_mb = gzip.compress((random.choice([bytes(1), b" ", b"[", b"10 abc=de\n"]) * 10**7)[: 10**7], 1)
     return gzip.compress(member.tobuf()) + ten_mb * (member.size // 10**7)
@@ -192,7 +191,7 @@ def _damage(random: Random, study: Path) -> None:
 def _members(random: Random, name: str) -> list[tarfile.TarInfo]:
     """Return links, devices, paths that lead out and headers that lie."""
     inside = random.choice(
-        ["study.json", "ledger.sqlite", "cells/a/result.json", "assets/x.safetensors", "evil.py"]
+        ["baselines/items.json", "ledger.sqlite", "cells/a/result.json", "assets/x.safetensors", "evil.py"]
     )
     made = []
     for path in (

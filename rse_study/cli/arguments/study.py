@@ -1,7 +1,6 @@
 """Studies and trials as a user names them: a file, a folder, or a name."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 from rse_study.cli.arguments.completion import DEFAULT_STORE
@@ -68,26 +67,12 @@ def study_folder(study: str, store: Path) -> Path:
     """Find the folder of a study that has run, by its name, folder or YAML file."""
     from rse_study.results.files.schema import ledger_path
 
-    return _folder_where(study, store, lambda folder: ledger_path(folder).is_file())
-
-
-def recoverable_folder(study: str, store: Path) -> Path:
-    """Find the folder of a study that has a ledger, or whose ledger can be rebuilt."""
-    from rse_study.results.files.schema import ledger_path
-    from rse_study.results.files.study_file import FILE_NAME
-
-    return _folder_where(
-        study, store, lambda folder: ledger_path(folder).is_file() or (folder / FILE_NAME).is_file()
-    )
-
-
-def _folder_where(study: str, store: Path, holds: Callable[[Path], bool]) -> Path:
     if is_archive(study):
-        from rse_study.frames.archive import open_archive
+        from rse_study.results.archive import unpack_archive
 
-        return open_archive(Path(study), store)
+        return unpack_archive(Path(study), store)
     candidates = [Path(study), store / study]
-    known = sorted(path.name for path in store.glob("*/") if holds(path))
+    known = sorted(path.name for path in store.glob("*/") if ledger_path(path).is_file())
     remedy = did_you_mean(Path(study).stem, known) if known else "Run it first: rse-study run STUDY"
     is_file = Path(study).suffix in (".yaml", ".yml") and (
         os.path.isfile(study) or not remedy.startswith("Did")
@@ -95,7 +80,7 @@ def _folder_where(study: str, store: Path, holds: Callable[[Path], bool]) -> Pat
     if is_file or study.replace("-", "_") in {path.stem for path in shipped_studies()}:
         candidates.append(store / name_in(study_file(study)))
     for folder in candidates:
-        if holds(folder):
+        if ledger_path(folder).is_file():
             return folder
     raise InputError(f"no study {study!r} has run", where=str(store), remedy=remedy)
 

@@ -1,4 +1,4 @@
-"""The body of `doctor`: the state of this installation, or a ledger rebuilt."""
+"""The body of `doctor`: the state of this installation."""
 
 import os
 import platform
@@ -10,12 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rse_study.cli.arguments.study import recoverable_folder
-from rse_study.cli.terminal.activity_bars import ActivityBars
-from rse_study.cli.terminal.errors import INCOMPLETE
 from rse_study.cli.terminal.json_output import json_of
-from rse_study.cli.terminal.next_step import command, in_store, run_again, suggest
-from rse_study.cli.terminal.screen import announce, stderr
+from rse_study.cli.terminal.next_step import command, suggest
+from rse_study.cli.terminal.screen import announce
 
 PACKAGES = (
     "torch",
@@ -42,35 +39,15 @@ class Finding(NamedTuple):
 CONSTRAINTS = Path(__file__).parents[3] / "constraints.txt"  # in a checkout; a wheel has none
 
 
-def examine_installation(store: Path, *, as_json: bool = False) -> int | None:
+def examine_installation(store: Path, *, as_json: bool = False) -> None:
     """Print a line for each requirement, with a note where it is missing or untested."""
     found = [*_python(), *_packages(), *_machine(store), *_folders(), *_extras()]
     if as_json:
         print(json_of([one._asdict() for one in found]))
-        return None
+        return
     for one in found:
         announce(f"ok    {one.what}" if one.is_ok else f"note  {one.what} ({one.note})")
     suggest(command("studies"), command("init", "my-study"))
-    return None
-
-
-def rebuild_ledger(study: str, store: Path, *, as_json: bool = False) -> int | None:
-    """Rebuild a study's ledger from its files; exit code 3 where one was damaged."""
-    from rse_study.search.rebuild import rebuild
-
-    study_dir = recoverable_folder(study, store)
-    with ActivityBars(stderr() if as_json else None) as bars, bars.waiting("reading the files of its cells"):
-        recovered = rebuild(study_dir)
-    if as_json:
-        print(json_of(vars(recovered)))
-        return INCOMPLETE if recovered.damaged else None
-    counts = f"{recovered.num_cells} cells, {recovered.num_results} results"
-    print(f"{study_dir}: {counts}, {recovered.num_evaluations} scores found")
-    for damage in recovered.damaged:
-        print(f"damaged: {damage}")
-    where = in_store(store)
-    suggest(run_again(study_dir.name, store) if recovered.damaged else command("status", study, *where))
-    return INCOMPLETE if recovered.damaged else None
 
 
 def _python() -> Iterator[Finding]:

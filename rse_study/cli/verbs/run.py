@@ -29,6 +29,7 @@ from rse_study.deferred import DeferredName
 from rse_study.errors import InputError, InputErrors
 from rse_study.on_ray.nodes.ray_folder import ray_folder
 from rse_study.results.reader import Reader
+from rse_study.search.rebuild import recover
 from rse_study.search.state import SearchState
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
@@ -61,6 +62,8 @@ def run_and_report(
     announce(f"{checked.study.name}: {checked.study.question}")
     for warning in checked.warnings:
         announce(f"warning: {warning}")
+    if recovered := recover(folder):
+        announce(recovered)
     if track and folder.is_dir():
         announce(f"note: {track} gets the cells that run now; docs/trackers.md logs those that have ended")
     if is_complete(checked, folder) and stands_elsewhere(checked, folder):

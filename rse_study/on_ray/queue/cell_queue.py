@@ -3,19 +3,15 @@
 import math
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from itertools import count
-from pathlib import Path
 
 from rse_study.errors import InputError, Unavailable
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.queue.cell import Cell, CellSource, ResultFiles
 from rse_study.results.cell_state import status_for_next_run
-from rse_study.results.files.evaluation_file import FILE_NAME as EVALUATIONS_FILE
 from rse_study.results.files.evaluation_file import written_rows
-from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import FILE_NAME, Result, read_result
-from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER, cell_folder
+from rse_study.results.files.schema import CHECKPOINT_FOLDER, cell_folder
 from rse_study.results.records import FINISHED, CellRecord, RungRow, Stage, Verdict
 from rse_study.search.observation import RUNNING, Observation, judged
 from rse_study.search.stopping import StoppingRule, TrialAtRung
@@ -23,8 +19,6 @@ from rse_study.study.definition.config import Study
 from rse_study.study.definition.space import Axis
 
 NO_AXES: Mapping[str, Axis] = {}
-BESIDE_A_RESULT = (EVALUATIONS_FILE, ITEMS_FILE, MODEL_FOLDER, CHECKPOINT_FOLDER)
-"""files of a cell's folder that another configuration must not reuse"""
 
 
 def _ignore(record: CellRecord, result: Result) -> None:
@@ -146,10 +140,11 @@ class CellQueue:
 
     def rungs_of(self, cell: Cell) -> tuple[int, ...]:
         """Return the steps at which this cell waits for a verdict."""
+        return () if cell.continues else self._rungs_of_trial(cell.number)
+
+    def _rungs_of_trial(self, number: int) -> tuple[int, ...]:
         rule = self._rule
-        if rule is None or cell.continues:
-            return ()
-        return rule.rungs_of_trial(self._rungs, self._study.search_seed, cell.number)
+        return () if rule is None else rule.rungs_of_trial(self._rungs, self._study.search_seed, number)
 
     def _decide(self, trial: int, t: int, value: float) -> Verdict:
         """Return the rule's verdict on what the ledger holds by now."""
@@ -186,6 +181,7 @@ class CellQueue:
 
     def _record(self, result: Result) -> bool:
         """Enter a result with the scores that its own process made; return whether they are all there."""
+        self._enter_verdicts(result)
         self._ledger.record_result(result)
         directory = cell_folder(self._ledger.study_dir, result.identity)
         if result.status == "complete":  # its worker may have ended between the two
@@ -196,6 +192,20 @@ class CellQueue:
         rows = written_rows(directory, result.identity, wanted)
         self._ledger.record_evaluations(rows)
         return {(row.evaluation, row.fingerprint) for row in rows} == wanted
+
+    def _enter_verdicts(self, result: Result) -> None:
+        """Enter the verdicts that a cell was given and a lost ledger had: it was stopped at its last rung, or none."""
+        cell = self._ledger.cell(result.identity)
+        for point in result.history:
+            is_known = (cell.identity, point.t) in self._verdicts
+            if cell.stage == "search" and point.t in self._rungs_of_trial(cell.trial) and not is_known:
+                is_last = result.status == "stopped_early" and point is result.history[-1]
+                value = point.metrics.get(self._study.objective.metric, math.nan)
+                row = RungRow(
+                    cell=cell.identity, t=point.t, value=value, verdict="stop" if is_last else "continue"
+                )
+                self._ledger.record_rung(row)
+                self._note(row, cell.trial)
 
     def _new_result_of(self, cell: Cell) -> Result | None:
         """Return the last attempt's result, not the earlier one of a continued cell."""
@@ -209,30 +219,14 @@ class CellQueue:
             return None
         try:
             result = read_result(directory)
+            if result.identity != identity:
+                raise InputError(f"the result of another cell: {result.identity}", where=str(directory))
         except InputError as damage:
             # Moved away, or the loop would trip over it too.
             self._files.set_aside(identity, f"{FILE_NAME}.damaged")
             self._ledger.log("damaged", str(damage), identity)
             return None
-        if result.identity != identity:
-            self._set_aside_another(identity, result.identity)
-            return None
         return result
-
-    def _set_aside_another(self, identity: str, other: str) -> None:
-        """Rename files that another configuration left in a cell's folder."""
-        directory = cell_folder(self._ledger.study_dir, identity)
-        self._files.set_aside(identity, free_name(directory / f"{FILE_NAME}.other").name)
-        for path in (directory / name for name in BESIDE_A_RESULT):
-            if path.exists():
-                path.replace(free_name(path.with_name(f"{path.name}.other")))
-        self._ledger.log("other", f"the result of another configuration: {other}", identity)
 
     def _judged(self, status: str, value_of: Callable[[str], float]) -> Observation:
         return judged(status, [value_of(one.metric) for one in self._study.all_objectives])
-
-
-def free_name(path: Path) -> Path:
-    """Return the path, or the first numbered variant that does not exist."""
-    numbered = (path.with_name(f"{path.name}-{number}") for number in count(2))
-    return path if not path.exists() else next(one for one in numbered if not one.exists())

@@ -10,17 +10,13 @@ from typing import ParamSpec
 from rse_study.errors import InputError, Unavailable, first_line
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.stored.lease import BEAT_SECONDS, DriverLease
-from rse_study.results.files.atomic import write_whole
-from rse_study.results.files.connect import open_to_read, parts_of, remove_ledger
+from rse_study.results.files.backup import attach_backup, copy_of, write_backup
 from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
-from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.files.schema import baselines_folder, ledger_path
-from rse_study.results.files.sidecars import write_everything
+from rse_study.search.rebuild import rebuild
 from rse_study.storage.storage import Storage, ledger_key, study_key
 
 P = ParamSpec("P")
-BEFORE = "ledger.before.sqlite"
-"""name of a ledger that the storage's copy replaced"""
 
 
 def bring_ledger(storage: Storage, study_dir: Path) -> bool:
@@ -31,36 +27,20 @@ def bring_ledger(storage: Storage, study_dir: Path) -> bool:
     content = storage.find(ledger_key(study_dir.name))
     if content is None:
         return False
-    here, draft = ledger_path(study_dir), study_dir / "ledger.from-storage"
-    write_whole(draft, content)
-    try:
-        if here.exists() and _birth(here) not in ("", _birth(draft)):
-            what, rule = f"another study {study_dir.name!r}", "a storage holds one study of a name"
-            remedy = "Give this study another name or another storage"
-            raise InputError(what, where=storage.location, rule=rule, remedy=remedy)
-        if here.exists() and _progress(here) >= _progress(draft):
-            return False
-        with closing(open_to_read(draft)) as opened:  # files first: a driver killed here brings them again
-            if (rows := LedgerQueries(opened)).study() is not None:
-                write_everything(study_dir, rows)
-        kept = here.with_name(BEFORE)
-        if here.exists():
-            remove_ledger(kept)
-        for part, place in zip(parts_of(here), parts_of(kept), strict=True):
-            if part.exists():  # what a killed writer committed last is in its -wal
-                part.replace(place)
-        draft.replace(here)
-        return True
-    finally:
-        remove_ledger(draft)
-
-
-def copy_of(ledger: Path) -> bytes:
-    """Return a ledger as one file, by SQLite's own backup, even while it is written."""
-    source, memory = _opened(ledger), sqlite3.connect(":memory:")
-    with closing(source), closing(memory):
-        source.backup(memory)
-        return memory.serialize()
+    with closing(sqlite3.connect(":memory:")) as copy:
+        attach_backup(copy, content)
+        birth, progress = _birth(copy), _progress(copy)
+    if ledger_path(study_dir).exists():
+        with closing(_opened(ledger_path(study_dir))) as here:
+            if _birth(here) not in ("", birth):
+                what, rule = f"another study {study_dir.name!r}", "a storage holds one study of a name"
+                remedy = "Give this study another name or another storage"
+                raise InputError(what, where=storage.location, rule=rule, remedy=remedy)
+            if _progress(here) >= progress:
+                return False
+    write_backup(study_dir, content)  # first: a driver killed here finds its ledger unlike its backup
+    rebuild(study_dir)
+    return True
 
 
 class CopyingCallback:
@@ -147,22 +127,23 @@ class CopyingCallback:
         # Before it: who has lost the study must not write over what its new driver left.
         self._lease.renew()
         if ledger_path(self._study_dir).exists():
-            self._storage.write(ledger_key(self._study_dir.name), copy_of(ledger_path(self._study_dir)))
+            with closing(_opened(ledger_path(self._study_dir))) as ledger:
+                self._storage.write(ledger_key(self._study_dir.name), copy_of(ledger))
 
 
-def _birth(ledger: Path) -> str:
+def _birth(ledger: sqlite3.Connection) -> str:
     """Return when the first revision was frozen (tells studies apart), or empty."""
-    with suppress(sqlite3.DatabaseError), closing(_opened(ledger)) as opened:
-        row = opened.execute("SELECT at FROM revision ORDER BY number LIMIT 1").fetchone()
+    with suppress(sqlite3.DatabaseError):
+        row = ledger.execute("SELECT at FROM revision ORDER BY number LIMIT 1").fetchone()
         return str(row[0]) if row else ""
     return ""
 
 
-def _progress(ledger: Path) -> tuple[int, int]:
+def _progress(ledger: sqlite3.Connection) -> tuple[int, int]:
     """Return the number of runs begun and attempts ended; a damaged ledger is last."""
-    with suppress(sqlite3.DatabaseError), closing(_opened(ledger)) as opened:
-        (runs,) = opened.execute("SELECT count(*) FROM provenance").fetchone()
-        (ended,) = opened.execute("SELECT count(*) FROM attempt WHERE outcome != 'running'").fetchone()
+    with suppress(sqlite3.DatabaseError):
+        (runs,) = ledger.execute("SELECT count(*) FROM provenance").fetchone()
+        (ended,) = ledger.execute("SELECT count(*) FROM attempt WHERE outcome != 'running'").fetchone()
         return int(runs), int(ended)
     return -1, -1
 

@@ -18,7 +18,7 @@ from rse_study.errors import Unavailable
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.stored.folders import storage_cache
 from rse_study.on_ray.workers.payload import BaselinePayload, Payload
-from rse_study.results.files.atomic import write_whole
+from rse_study.results.files.atomic import make_folder, write_whole
 from rse_study.storage.folders import get_folder, put_folder, remove_folder
 from rse_study.storage.node_cache import NodeCache, is_stored
 from rse_study.storage.storage import Storage
@@ -75,6 +75,7 @@ def workplace(
     """Give a process the study's folders, or copies of those `names` from the storage."""
     if not payload.storage:
         read = partial(Materials.load, Path(payload.materials))
+        make_folder(Path(payload.folder))  # which outlives a power cut, as a result in it must
         yield Workplace(Path(payload.folder), read, keep_local, tuple(evaluations))
         return
     storage = Storage(payload.storage, payload.patience_s)

@@ -1,1 +1,1 @@
-"""The files of a study's folder: the ledger, and sidecars that rebuild it."""
+"""The files of a study's folder: the ledger, its backup, and what workers leave."""

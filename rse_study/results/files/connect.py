@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import TextIO
 
 from rse_study.errors import InputError
-from rse_study.results.files.atomic import make_folder
-from rse_study.results.files.failures import NO_ROOM, REBUILD, failure_of, no_room
+from rse_study.results.files.atomic import make_folder, write_whole
+from rse_study.results.files.backup import FILE_NAME as BACKUP
+from rse_study.results.files.backup import copy_of
+from rse_study.results.files.failures import NO_ROOM, damaged, failure_of, no_room
 from rse_study.results.files.lock import FILE_NAME as LOCK_NAME
 from rse_study.results.files.lock import take_lock
-from rse_study.results.files.migration import keep_copy, migrate
-from rse_study.results.files.queries import LedgerQueries
+from rse_study.results.files.migration import migrated
 from rse_study.results.files.schema import SCHEMA_VERSION, TABLES, check_version, ledger_path
-from rse_study.results.files.study_file import FILE_NAME as STUDY_FILE
-from rse_study.results.files.study_file import read_revisions
 
 
 def lock_study(study_dir: Path) -> TextIO:
@@ -33,24 +32,25 @@ def lock_study(study_dir: Path) -> TextIO:
         raise InputError(f"no place for a ledger: {said}", where=str(study_dir), remedy=remedy) from None
 
 
-def open_to_write(path: Path) -> tuple[sqlite3.Connection, int]:
-    """Return a connection and the schema version that the file had, 0 if new.
+def open_to_write(path: Path) -> sqlite3.Connection:
+    """Open a ledger, or make it. The caller holds the lock.
 
-    An older ledger is kept beside it as ledger.v1.sqlite and migrated. The caller holds the lock.
+    One of an earlier version is migrated, and stays beside it as ledger.v1.sqlite.
     """
     # One writer, not one thread: the driver's callbacks may come from another thread, one at a time.
     connection = sqlite3.connect(path, check_same_thread=False)
     try:
         found = check_version(connection, path)
+        if 0 < found < SCHEMA_VERSION:
+            write_whole(path.with_name(f"{path.stem}.v{found}{path.suffix}"), copy_of(connection))
+            with closing(migrated(connection, found)) as new:
+                new.backup(connection)
         connection.execute("PRAGMA journal_mode = WAL")
         # Under WAL this loses no transaction when a process dies; a power cut may take the last ones, and
         # result.json, which is synced, gives them back.
         connection.execute("PRAGMA synchronous = NORMAL")
         if found == 0:
             connection.executescript(f"BEGIN;{TABLES}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;")
-        elif found < SCHEMA_VERSION:
-            keep_copy(connection, path, found)
-            migrate(connection, found)
         connection.execute("PRAGMA foreign_keys = ON")
         # SQLite silently opens a read-only file, and even begins a transaction on it.
         connection.execute("BEGIN IMMEDIATE")
@@ -64,12 +64,11 @@ def open_to_write(path: Path) -> tuple[sqlite3.Connection, int]:
         raise InputError(f"cannot be written: {error}", where=str(path), remedy=remedy) from None
     except sqlite3.DatabaseError as error:
         connection.close()
-        damage = InputError(f"damaged: {error}", where=str(path), remedy=REBUILD)
-        raise failure_of(error, path) or damage from None
+        raise failure_of(error, path) or damaged(f"damaged: {error}", path) from None
     except BaseException:
         connection.close()
         raise
-    return connection, found
+    return connection
 
 
 def remove_ledger(path: Path) -> None:
@@ -89,13 +88,7 @@ def open_study(study_dir: Path) -> sqlite3.Connection:
     if not path.is_file():
         remedy = "Check the study's name, or run it first"
         raise InputError("no ledger", where=str(study_dir), remedy=remedy)
-    connection = open_to_read(path)
-    try:
-        require_own(connection, study_dir)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    return open_to_read(path)
 
 
 def has_ledger(study_dir: Path) -> bool:
@@ -108,24 +101,8 @@ def has_ledger(study_dir: Path) -> bool:
 
 
 def is_lost(study_dir: Path) -> bool:
-    """Whether a ledger is missing or empty, and can be rebuilt."""
-    return (study_dir / STUDY_FILE).exists() and not has_ledger(study_dir)
-
-
-def require_own(connection: sqlite3.Connection, study_dir: Path) -> None:
-    """Raise InputError where a ledger is of another study than the files beside it."""
-    if not (study_dir / STUDY_FILE).exists():
-        return
-    found = LedgerQueries(connection).study()
-    try:
-        own = read_revisions(study_dir)[-1].study.name
-    except InputError:
-        return  # damaged: a rebuild would say so, and the next run writes it anew
-    if found is not None and found.name != own:
-        what = f"this is the ledger of the study {found.name!r}, and the files beside it are of {own!r}"
-        where, rule = str(ledger_path(study_dir)), "a ledger lies in its own study's folder"
-        remedy = "Put back the one that was here, or make it anew: rse-study doctor --rebuild STUDY"
-        raise InputError(what, where=where, rule=rule, remedy=remedy)
+    """Whether a ledger is missing or empty, and has a backup."""
+    return (study_dir / BACKUP).exists() and not has_ledger(study_dir)
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
@@ -134,16 +111,13 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     try:
         version = check_version(connection, path)
         if version == 0:
-            remedy = "`run` makes it anew" if is_lost(path.parent) else "Run the study first"
-            raise InputError("the ledger is empty", where=str(path.parent), remedy=remedy)
+            raise InputError("the ledger is empty", where=str(path.parent), remedy="Run the study first")
         if version == SCHEMA_VERSION:
             return connection
-        copy = sqlite3.connect(":memory:")
-        connection.backup(copy)
-        migrate(copy, version)
+        copy = migrated(connection, version)
     except sqlite3.DatabaseError as error:
         connection.close()
-        raise InputError(f"damaged: {error}", where=str(path), remedy=REBUILD) from None
+        raise damaged(f"damaged: {error}", path) from None
     except BaseException:
         connection.close()
         raise

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,12 @@ FILE_NAME = "evaluations.json"
 def write_evaluations(directory: Path, rows: Sequence[EvaluationRow]) -> Path:
     """Add rows to a folder's file, replacing those of their subject and metric.
 
-    Rows on other data or settings are dropped. A damaged file is replaced: the ledger knows its contents. Items that
-    rows carry go into a file of their own, first: no row is there before them.
+    Rows on other data or settings are dropped, and a damaged file is replaced. Items that rows carry go into a file of
+    their own, first: no row is there before them.
     """
     path = directory / FILE_NAME
     write_items(directory, rows)
-    try:
-        known = read_evaluations(directory)
-    except InputError:
-        known = []
+    known = read_evaluations(directory)
     now = {(row.subject, row.evaluation): row.fingerprint for row in rows}
     valid = [
         row for row in known if now.get((row.subject, row.evaluation), row.fingerprint) == row.fingerprint
@@ -37,21 +35,19 @@ def write_evaluations(directory: Path, rows: Sequence[EvaluationRow]) -> Path:
 
 
 def read_evaluations(directory: Path) -> list[EvaluationRow]:
-    """Return the rows in a folder, by subject and metric; none without a file."""
-    path = directory / FILE_NAME
-    if not path.exists():
-        return []
-    remedy = "Remove it and run the study again: what is missing is measured again"
-    return read_sealed(path, "evaluations", _rows, missing=remedy, remedy=remedy)
+    """Return the rows in a folder by subject and metric; none if lost or damaged."""
+    with suppress(InputError):  # what is missing is measured again
+        return read_sealed(directory / FILE_NAME, "evaluations", _rows, missing="", remedy="")
+    return []
 
 
 def written_rows(directory: Path, subject: str, wanted: Collection[tuple[str, str]]) -> list[EvaluationRow]:
-    """Return a subject's wanted rows (evaluation, fingerprint), none if damaged."""
-    try:
-        rows = read_evaluations(directory)
-    except InputError:
-        return []
-    asked = [row for row in rows if row.subject == subject and (row.evaluation, row.fingerprint) in wanted]
+    """Return a subject's wanted rows (evaluation, fingerprint), with their items."""
+    asked = [
+        row
+        for row in read_evaluations(directory)
+        if row.subject == subject and (row.evaluation, row.fingerprint) in wanted
+    ]
     return with_items(directory, asked)
 
 

@@ -20,7 +20,16 @@ Owner = TypeVar("Owner", bound=type)
 DAMAGES = (ValidationError, JSONDecodeError, UnicodeDecodeError, RecursionError)
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 BROKEN = (errno.EIO, errno.EROFS, errno.EACCES, errno.EPERM)
-REBUILD = "Move it away, or make it anew: rse-study doctor --rebuild STUDY"
+
+
+class DamagedLedger(InputError):
+    """A ledger that cannot be read, which the next run of its study replaces."""
+
+
+def damaged(what: str, where: object) -> DamagedLedger:
+    """Return the refusal of a damaged ledger."""
+    remedy = "`run` of its study sets it aside, and goes on from its backup and the results on disk"
+    return DamagedLedger(what, where=str(where), remedy=remedy)
 
 
 def names_failures(cls: Owner) -> Owner:
@@ -38,7 +47,7 @@ def _named(method: Callable[..., Any]) -> Callable[..., Any]:
             return method(self, *args, **named)
         except Exception as error:
             cause = error.__cause__  # pandas wraps what SQLite says
-            failure = failure_of(cause if isinstance(cause, sqlite3.Error) else error, _file_of(self._db))
+            failure = failure_of(cause if isinstance(cause, sqlite3.Error) else error, file_of(self._db))
             if failure is None:
                 raise
             raise failure from error
@@ -49,7 +58,7 @@ def _named(method: Callable[..., Any]) -> Callable[..., Any]:
 def failure_of(error: BaseException, path: Path) -> InputError | Unavailable | None:
     """Say what an error means for the ledger at `path`, None if nothing."""
     if isinstance(error, DAMAGES):
-        return InputError(f"damaged: {first_line(error)}", where=str(path), remedy=REBUILD)
+        return damaged(f"damaged: {first_line(error)}", path)
     if not isinstance(error, sqlite3.DatabaseError):
         return failure_of_disk(error, path.parent)
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF
@@ -59,7 +68,7 @@ def failure_of(error: BaseException, path: Path) -> InputError | Unavailable | N
         sqlite3.SQLITE_CORRUPT,
         sqlite3.SQLITE_NOTADB,
     ) or "decode to UTF-8" in str(error):
-        return InputError(f"damaged: {error}", where=str(path), remedy=REBUILD)
+        return damaged(f"damaged: {error}", path)
     if code == sqlite3.SQLITE_FULL:
         return no_room(path.parent)
     if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
@@ -102,7 +111,8 @@ def no_room(folder: Path) -> Unavailable:
     return Unavailable(f"no room left in {folder}", f"Make room; {GOES_ON}")
 
 
-def _file_of(connection: sqlite3.Connection) -> Path:
+def file_of(connection: sqlite3.Connection) -> Path:
+    """Return the path of a connection's ledger."""
     try:
         return Path(connection.execute("PRAGMA database_list").fetchone()[2] or "ledger.sqlite")
     except sqlite3.Error:

@@ -2,19 +2,23 @@
 
 import json
 import sqlite3
+import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
 from rse_study.errors import InputError, Unavailable
-from rse_study.results.files import sidecars, writes
-from rse_study.results.files.connect import lock_study, open_to_write, remove_ledger, require_own
+from rse_study.results.files import writes
+from rse_study.results.files.backup import BACKUP_SECONDS, copy_of, write_backup
+from rse_study.results.files.connect import lock_study, open_to_write, remove_ledger
 from rse_study.results.files.failures import names_failures
+from rse_study.results.files.item_file import write_items
 from rse_study.results.files.lock import last_sign_of_life, show_life
 from rse_study.results.files.queries import LedgerQueries, now
 from rse_study.results.files.result_file import Result
-from rse_study.results.files.schema import SCHEMA_VERSION, ledger_path
+from rse_study.results.files.schema import baselines_folder, cell_folder, ledger_path
 from rse_study.results.records import WITHDRAWN, CellRecord, EvaluationRow, ImportanceRow, RungRow, Stage
 from rse_study.results.study_record import Revision, StudyRecord
 from rse_study.spec import canonical_json
@@ -24,14 +28,15 @@ from rse_study.spec import canonical_json
 class Ledger(LedgerQueries):
     """A study's ledger, open for writing.
 
-    Each method is one transaction and can be repeated. study.json, and cell.json and evaluations.json per
-    cell, suffice to rebuild the ledger.
+    Each method is one transaction and can be repeated. A lost ledger comes back from its backup, and from the
+    results that workers have left since.
     """
 
     def __init__(self, connection: sqlite3.Connection, lock: TextIO, study_dir: Path) -> None:
         super().__init__(connection)
         self._lock, self.study_dir = lock, study_dir
         self._file, self._since = _file_id(ledger_path(study_dir)), now()
+        self._backed_up = -1, 0.0  # changes by then, and the monotonic time
 
     @classmethod
     def open(cls, study_dir: Path) -> "Ledger":
@@ -40,34 +45,39 @@ class Ledger(LedgerQueries):
         Raises InputError while another process holds it.
         """
         last_sign = last_sign_of_life(study_dir)
-        lock = lock_study(study_dir)
-        try:
-            connection, found = open_to_write(ledger_path(study_dir))
-        except BaseException:
-            lock.close()
-            raise
-        ledger = cls(connection, lock, study_dir)
-        try:
-            require_own(connection, study_dir)
-        except BaseException:
-            connection.close()
-            lock.close()
-            raise
-        if 0 < found < SCHEMA_VERSION:
-            sidecars.write_everything(study_dir, ledger)
-        ledger._end_open_attempts(last_sign)
+        with ExitStack() as stack:
+            lock = stack.enter_context(lock_study(study_dir))
+            connection = stack.enter_context(closing(open_to_write(ledger_path(study_dir))))
+            ledger = cls(connection, lock, study_dir)
+            ledger.end_open_attempts(last_sign)
+            stack.pop_all()
         return ledger
 
     def close(self) -> None:
-        """Close the ledger and release the lock; remove a file without a frozen study."""
-        is_empty = self.study() is None
-        self._end_open_attempts(now(), self._since)
-        self._db.close()
-        if is_empty:
-            remove_ledger(ledger_path(self.study_dir))
-        self._lock.close()
+        """Back up and close the ledger, and release the lock.
 
-    def _end_open_attempts(self, ended: str, since: str = "") -> None:
+        A file without a frozen study is removed.
+        """
+        try:
+            with closing(self._db):
+                is_empty = self.study() is None
+                self.end_open_attempts(now(), self._since)
+                if not is_empty:
+                    self.back_up()
+            if is_empty:
+                remove_ledger(ledger_path(self.study_dir))
+        finally:
+            self._lock.close()
+
+    def back_up(self, every: float = 0.0) -> None:
+        """Write the backup if the ledger has changed, at most once in so many seconds."""
+        changes, at = self._backed_up
+        if self._db.total_changes != changes and time.monotonic() >= at + every:
+            write_backup(self.study_dir, copy_of(self._db))
+            self._backed_up = self._db.total_changes, time.monotonic()
+
+    def end_open_attempts(self, ended: str, since: str = "") -> None:
+        """End attempts that a dead process left open, or this one's since a time."""
         with self._db:
             writes.end_open_attempts(self._db, ended, since)
 
@@ -87,7 +97,6 @@ class Ledger(LedgerQueries):
             number, change = number + 1, change or ("created" if newest is None else "")
             with self._db:
                 writes.add_revision(self._db, Revision(number=number, at=now(), change=change, study=record))
-        sidecars.write_study(self.study_dir, self)
         return number
 
     def add_provenance(self, content: Mapping[str, Any]) -> None:
@@ -113,41 +122,26 @@ class Ledger(LedgerQueries):
                 self._plan(
                     cell.model_copy(update={"revision": revision, "status": "planned", "retired": False})
                 )
-            # Write their files before the commit: a lost ledger can then be rebuilt.
-            sidecars.write_cells(self.study_dir, self, [cell.identity for cell in changed])
 
     def retire_others(self, identities: Collection[str], stage: Stage) -> None:
         """Retire the cells of this stage that are not among these.
 
         Call this before `plan`: a new cell may have the trial and seed of a retired one.
         """
-        staged = [cell for cell in self.cells() if cell.stage == stage]
-        changed = [cell for cell in staged if cell.retired == (cell.identity in identities)]
-        with self._db:
-            for retired in (1, 0):  # retire first: only one cell of a trial and seed may be current
-                self._db.executemany(
-                    "UPDATE cell SET retired = ? WHERE identity = ?",
-                    [(retired, cell.identity) for cell in changed if cell.retired != bool(retired)],
-                )
-            sidecars.write_cells(self.study_dir, self, [cell.identity for cell in changed])
+        known = stage, json.dumps(list(identities))
+        of_stage = "WHERE stage = ?1 AND identity {} (SELECT value FROM json_each(?2))"
+        with self._db:  # retire first: only one cell of a trial and seed may be current
+            self._db.execute(f"UPDATE cell SET retired = 1 {of_stage.format('NOT IN')}", known)
+            self._db.execute(f"UPDATE cell SET retired = 0 {of_stage.format('IN')}", known)
 
     def claim(self, cells: Iterable[CellRecord]) -> None:
         """Move known cells of the path, and retired ones, to the stage that wants them."""
-        wanted = {cell.identity: cell for cell in cells}
-        changed = [
-            cell
-            for cell in self.cells(wanted)
-            if cell.stage != wanted[cell.identity].stage and (cell.stage == "path" or cell.retired)
-        ]
         with self._db:
             self._db.executemany(
-                "UPDATE cell SET stage = :stage, trial = :trial, label = :label WHERE identity = :identity",
-                [
-                    wanted[cell.identity].model_dump(include={"stage", "trial", "label", "identity"})
-                    for cell in changed
-                ],
+                "UPDATE cell SET stage = :stage, trial = :trial, label = :label"
+                " WHERE identity = :identity AND stage != :stage AND (stage = 'path' OR retired)",
+                [cell.model_dump(include={"stage", "trial", "label", "identity"}) for cell in cells],
             )
-            sidecars.write_cells(self.study_dir, self, [cell.identity for cell in changed])
 
     def start(self, identity: str, *, executor: str, workers: int, threads: int) -> int:
         """Begin the next attempt at a cell, unless complete; return its number, from 1."""
@@ -168,21 +162,16 @@ class Ledger(LedgerQueries):
     def record_result(self, result: Result) -> None:
         """Commit a cell's result in one transaction: history, status and reason."""
         with self._db:
-            # A resumed run repeats steps; the worker's last result is its history.
-            self._db.execute("DELETE FROM metric WHERE cell = ?", (result.identity,))
-            for point in result.history:
-                writes.add_metrics(self._db, result.identity, point.t, point.metrics)
+            writes.complete_history(self._db, result)
             self._db.execute(
                 "UPDATE cell SET duration_s = ?, provenance = ? WHERE identity = ?",
                 (result.duration_s, canonical_json(result.provenance), result.identity),
             )
             writes.end_attempt(self._db, result.identity, result.status, result.reason)
-        sidecars.write_cells(self.study_dir, self, [result.identity])
 
     def fail(self, identity: str, reason: str) -> None:
         with self._db:
             writes.end_attempt(self._db, identity, "failed", reason)
-        sidecars.write_cells(self.study_dir, self, [identity])
 
     def lose(self, identity: str, reason: str) -> None:
         """Record a lost attempt, which is no fault of the cell: it is planned again."""
@@ -195,9 +184,19 @@ class Ledger(LedgerQueries):
             writes.lose_all_attempts(self._db, reason)
 
     def record_evaluations(self, rows: Sequence[EvaluationRow]) -> None:
+        self._write_items(rows)
         with self._db:
             writes.add_evaluations(self._db, rows)
-        sidecars.write_scores(self.study_dir, self, rows)
+
+    def _write_items(self, rows: Sequence[EvaluationRow]) -> None:
+        """Write the scores of single items, which no table holds, into files."""
+        study, cells = self.study(), self.is_retired({row.subject for row in rows})
+        if study is not None and not study.settings.keep_items:
+            return
+        for subject in {row.subject for row in rows if row.items is not None}:
+            of_cell, of_baselines = cell_folder(self.study_dir, subject), baselines_folder(self.study_dir)
+            own = [row for row in rows if row.subject == subject]
+            write_items(of_cell if subject in cells else of_baselines, own)
 
     def withdraw_evaluations(self, subjects: Collection[str], reason: str) -> None:
         """Withdraw scores of subjects whose weights have changed; they stay on record."""
@@ -221,11 +220,12 @@ class Ledger(LedgerQueries):
             writes.add_event(self._db, kind, text, cell)
 
     def require_file(self) -> None:
-        """Raise Unavailable where the ledger was removed or replaced; else show life."""
+        """Show life and back up; raise Unavailable if the file is another or gone."""
         if _file_id(ledger_path(self.study_dir)) != self._file:
             what = f"{ledger_path(self.study_dir)} was removed or replaced while the study ran"
             raise Unavailable(what, "Put it back, or begin anew with the same command")
         show_life(self._lock)
+        self.back_up(every=BACKUP_SECONDS)
 
     def _revision(self) -> int:
         (number,) = self._db.execute("SELECT coalesce(max(number), 0) FROM revision").fetchone()

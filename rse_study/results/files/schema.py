@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from rse_study.errors import InputError
-from rse_study.results.files.failures import REBUILD
+from rse_study.results.files.failures import damaged
 
 SCHEMA_VERSION = 4
 
@@ -106,14 +106,14 @@ def check_version(connection: sqlite3.Connection, path: Path) -> int:
     except sqlite3.OperationalError:
         raise  # perhaps a ledger that cannot be opened: the caller words the error
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        raise InputError(f"no ledger: {error}", where=str(path), remedy=REBUILD) from None
+        raise damaged(f"no ledger: {error}", path) from None
     if not 0 <= version <= SCHEMA_VERSION or (version == 0 and num_tables):
         rule = f"this version of rse-study reads schema 1 to {SCHEMA_VERSION}"
         raise InputError(
             f"schema {version}", where=str(path), rule=rule, remedy="Use the version that wrote it"
         )
     if version == SCHEMA_VERSION and not is_whole:
-        raise InputError("damaged: a table or a column is missing", where=str(path), remedy=REBUILD)
+        raise damaged("damaged: a table or a column is missing", path)
     return int(version)
 
 

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 
 from rse_study.results.files.queries import now, row_of
+from rse_study.results.files.result_file import Result
 from rse_study.results.records import CellRecord, EvaluationRow, RungRow
 from rse_study.results.study_record import Revision
 
@@ -38,6 +39,17 @@ def add_metrics(db: sqlite3.Connection, identity: str, t: int, metrics: Mapping[
     """Add a cell's metrics at a step, replacing those of the same names."""
     rows = [(identity, t, name, value) for name, value in metrics.items()]
     db.executemany("INSERT OR REPLACE INTO metric VALUES (?, ?, ?, ?)", rows)
+
+
+def complete_history(db: sqlite3.Connection, result: Result) -> None:
+    """Make a cell's history that of its result; most points are there already."""
+    points = {(point.t, name): value for point in result.history for name, value in point.metrics.items()}
+    query = "SELECT t, name, value FROM metric WHERE cell = ?"
+    known = {(t, name): value for t, name, value in db.execute(query, (result.identity,))}
+    others = [(result.identity, *key) for key in known.keys() - points.keys()]
+    db.executemany("DELETE FROM metric WHERE cell = ? AND t = ? AND name = ?", others)
+    new = [(result.identity, *key, value) for key, value in points.items() if known.get(key) != value]
+    db.executemany("INSERT OR REPLACE INTO metric VALUES (?, ?, ?, ?)", new)
 
 
 def add_rung(db: sqlite3.Connection, row: RungRow) -> None:

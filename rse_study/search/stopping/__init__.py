@@ -46,12 +46,6 @@ def rule_of(study: StudyRecord) -> StoppingRule | None:
         raise InputError(what, where=study.name, rule=rule, remedy=remedy) from None
 
 
-def rungs_of_trial(study: StudyRecord, trial: int) -> tuple[int, ...]:
-    """Return the steps at which a trial of a frozen study waits for a verdict."""
-    rule = rule_of(study)
-    return rule.rungs_of_trial(study.rungs, study.search_seed, trial) if rule else study.rungs
-
-
 __all__ = [
     "Asha",
     "EarlyStopping",
@@ -63,5 +57,4 @@ __all__ = [
     "StoppingRule",
     "TrialAtRung",
     "rule_of",
-    "rungs_of_trial",
 ]

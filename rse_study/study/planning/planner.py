@@ -20,7 +20,9 @@ from rse_study.study.planning.sampling import spread
 from rse_study.study.planning.throughput import Throughput, TimedWork, with_stated_hours
 from rse_study.training.materials import PrepareMaterials
 
-LOST = "its ledger is missing or empty: `run` makes it anew from its cells' files, and runs only the rest"
+LOST = (
+    "its ledger is missing or empty: `run` takes its backup and the results on disk, and runs only the rest"
+)
 TimeTrials = Callable[[CheckedStudy, Path], tuple[TimedWork, ...]]
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from rse_study.errors import InputError
 from rse_study.results.cell_state import as_next_run_finds
-from rse_study.results.files.connect import is_lost, open_study
+from rse_study.results.files.connect import has_ledger, open_study
 from rse_study.results.files.queries import LedgerQueries
-from rse_study.results.files.schema import ledger_path
 from rse_study.results.records import FINISHED, CellRecord
 from rse_study.results.study_record import StudyRecord
 from rse_study.study.checking.validation import CheckedStudy
@@ -52,7 +51,7 @@ def known_cells(study_dir: Path, checked: CheckedStudy, prepare: PrepareMaterial
 
     If their materials are not here, those on record count.
     """
-    if not ledger_path(study_dir).is_file() or is_lost(study_dir):
+    if not has_ledger(study_dir):
         return KnownCells()
     with closing(open_study(study_dir)) as connection:
         ledger = LedgerQueries(connection)

@@ -44,7 +44,6 @@ CASES = [
     ("compare little:A little:B", "rse-study report little"),
     ("report little", "open studies/little/report.html in a browser"),
     ("studies", "rse-study plan STUDY; rse-study init my-study"),
-    ("doctor --rebuild little", "rse-study status little"),
 ]
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from rse_study.models.encoder_settings import StoredPooling, store_pooling
-from rse_study.results.files.evaluation_file import write_evaluations
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import read_result
 from tests.analysis import gridded, tabled
@@ -30,7 +29,8 @@ def test_a_trial_without_a_model_cannot_be_exported(rse, ran, trial, said):
 def test_an_export_has_a_card_with_its_scores_configuration_and_source(rse, ran, models_folder):
     cell = next(folder for folder in (ran / "cells").iterdir() if read_result(folder).status == "complete")
     model = Path(shutil.copytree(models_folder / "encoder", cell / "model"))
-    write_evaluations(cell, [score_of(read_result(cell).identity, 61.5)])
+    with Ledger.open(ran) as ledger:
+        ledger.record_evaluations([score_of(read_result(cell).identity, 61.5)])
     store_pooling(model, StoredPooling(pooling="cls"))
     assert rse("export", "little", "out").code == 0
     card = Path("out/README.md").read_text()

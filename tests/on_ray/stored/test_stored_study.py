@@ -6,6 +6,7 @@ import socket
 import sqlite3
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray.driver import run_study
 from rse_study.on_ray.stored import lease as driver_lease
 from rse_study.on_ray.stored.lease import DriverLease
-from rse_study.on_ray.stored.ledger_copy import bring_ledger, copy_of
+from rse_study.on_ray.stored.ledger_copy import bring_ledger
 from rse_study.on_ray.stored.stored_study import bring_study
+from rse_study.results.files.backup import copy_of
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import cell_folder, ledger_path
 from rse_study.results.reader import Reader
@@ -95,8 +97,8 @@ def test_a_study_is_brought_from_its_storage_with_all_it_came_to(stored, tmp_pat
     assert bring_study(storage, brought)
     assert results_of(brought) == results_of(folder)  # the ledger's copy is the ledger
     ledger_path(brought).unlink()
-    rebuild(brought)  # its sidecars came, too
-    assert results_of(brought)[:2] == results_of(folder)[:2]
+    rebuild(brought)  # its backup came, too
+    assert results_of(brought) == results_of(folder)
     with pytest.raises(InputError, match=r"no study 'unheard'.*Submit it"):
         bring_study(storage, tmp_path / "unheard")
 
@@ -169,6 +171,11 @@ def test_a_damaged_result_in_the_storage_is_set_aside_there_too(stored, material
     assert damaged.with_name("result.json.damaged").is_file()
 
 
+def copy_of_file(folder: Path) -> bytes:
+    with closing(sqlite3.connect(ledger_path(folder))) as ledger:
+        return copy_of(ledger)
+
+
 @pytest.fixture
 def storage(tmp_path):
     made = Storage(str(tmp_path / "storage"), 0.0)
@@ -181,11 +188,11 @@ def test_the_ledger_that_is_further_wins_and_the_other_is_kept(storage, tmp_path
     with Ledger.open(folder) as ledger:
         ledger.freeze(StudyRecord(name="little", objective=ObjectiveRecord(metric="dev")))
         ledger.add_provenance({"run": "first"})
-        storage.write(ledger_key("little"), copy_of(ledger_path(folder)))
+        storage.write(ledger_key("little"), copy_of_file(folder))
         assert not bring_ledger(storage, folder)  # as far as ours: ours stays
         ledger.add_provenance({"run": "second"})
         assert not bring_ledger(storage, folder)
-        further = copy_of(ledger_path(folder))
+        further = copy_of_file(folder)
     behind = tmp_path / "elsewhere" / "little"
     behind.mkdir(parents=True)
     ledger_path(behind).write_bytes(storage.read(ledger_key("little")))
@@ -193,7 +200,7 @@ def test_the_ledger_that_is_further_wins_and_the_other_is_kept(storage, tmp_path
     assert bring_ledger(storage, behind)
     with Ledger.open(behind) as ledger:
         assert ledger.last_provenance() == {"run": "second"}
-    assert (behind / "ledger.before.sqlite").is_file()
+    assert len(list(behind.glob("ledger.sqlite.*Z"))) == 1
 
 
 def test_another_study_of_that_name_in_a_storage_is_refused_and_nothing_of_either_is_lost(storage, tmp_path):
@@ -204,12 +211,12 @@ def test_another_study_of_that_name_in_a_storage_is_refused_and_nothing_of_eithe
             ledger.freeze(StudyRecord(name="little", objective=ObjectiveRecord(metric="dev")))
         with sqlite3.connect(ledger_path(folder)) as connection:
             connection.execute("UPDATE revision SET at = ?", (f"of {owner}",))
-        born[owner] = copy_of(ledger_path(folder))
+        born[owner] = copy_of_file(folder)
     storage.write(ledger_key("little"), born["theirs"])
     with pytest.raises(InputError, match=r"another study 'little'.*Give this study another name"):
         bring_ledger(storage, tmp_path / "ours" / "little")
     assert storage.read(ledger_key("little")) == born["theirs"]
-    assert copy_of(ledger_path(tmp_path / "ours" / "little")) == born["ours"]
+    assert copy_of_file(tmp_path / "ours" / "little") == born["ours"]
 
 
 @pytest.fixture

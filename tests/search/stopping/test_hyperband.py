@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rse_study.results.study_record import ObjectiveRecord, StudyRecord
-from rse_study.search.stopping import Asha, Hyperband, rungs_of_trial
+from rse_study.search.stopping import Asha, Hyperband
 from rse_study.search.stopping.hyperband import bracket_of, bracket_sizes
 from tests.search.stopping.waiting import VALUES, waiting
 
@@ -49,8 +48,6 @@ def test_a_bracket_begins_one_rung_after_the_one_before_and_the_last_has_none():
     seen = {bracket_of(3, trial, 2, 2): rule.rungs_of_trial(rungs, 3, trial) for trial in range(50)}
     assert seen == {0: (15, 30), 1: (30,), 2: ()}
     assert {Asha(first=15).rungs_of_trial(rungs, 3, trial) for trial in range(50)} == {(15, 30)}
-    without = StudyRecord(name="s", objective=ObjectiveRecord(metric="dev"), rungs=rungs)
-    assert rungs_of_trial(without, 0) == (15, 30)  # a study frozen without its rule on record
 
 
 @given(values=VALUES, search_seed=st.integers(0, 99), trial=st.integers(0, 39))

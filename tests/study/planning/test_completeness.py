@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.frames.archive import open_archive
 from rse_study.methods.robust_sent_embed import RobustSentEmbed
+from rse_study.results.archive import unpack_archive
 from rse_study.results.files.schema import ledger_path
 from rse_study.study.checking.validation import read_study
 from rse_study.study.planning.completeness import is_complete
@@ -17,7 +17,7 @@ SHIPPED = Path(__file__).parents[3] / "docs" / "results" / "minilm" / "mean-mini
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return open_archive(SHIPPED, tmp_path_factory.mktemp("store"))
+    return unpack_archive(SHIPPED, tmp_path_factory.mktemp("store"))
 
 
 def checked(folder, *overrides):

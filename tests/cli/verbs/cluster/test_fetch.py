@@ -1,10 +1,12 @@
 """`cluster fetch`: a study that ran elsewhere, here."""
 
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 
-from rse_study.on_ray.stored.ledger_copy import copy_of
+from rse_study.results.files.backup import copy_of
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord
@@ -30,7 +32,8 @@ def test_a_study_that_ran_elsewhere_comes_with_its_report(rse, spec, tmp_path):
         ledger.freeze(StudyRecord(name="far", question="Does it come?", objective=objective))
     storage = Storage(str(tmp_path / "storage"), 0.0)
     storage.require()
-    storage.write(ledger_key("far"), copy_of(ledger_path(elsewhere)))
+    with closing(sqlite3.connect(ledger_path(elsewhere))) as ledger:
+        storage.write(ledger_key("far"), copy_of(ledger))
     ended = rse("cluster", "fetch", spec, "far")
     assert (ended.err, ended.code) == ("", 0)
     assert ended.out.startswith(f"far: copied its ledger ({tmp_path / 'storage'})")

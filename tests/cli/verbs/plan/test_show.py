@@ -190,4 +190,4 @@ def test_hours_on_a_busy_machine_are_warned_of(rse, grid, ran, monkeypatch):
 
 def test_a_lost_ledger_is_noted(rse, grid, ran, tmp_path):
     (tmp_path / "studies" / "little" / "ledger.sqlite").write_bytes(b"")
-    assert "note: its ledger is missing or empty: `run` makes it anew" in rse("plan", str(grid)).out
+    assert "note: its ledger is missing or empty: `run` takes its backup" in rse("plan", str(grid)).out
