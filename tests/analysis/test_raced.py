@@ -15,7 +15,7 @@ from analysis.sections.opening import caution, states
 from analysis.sections.search import search_sections
 from analysis.tables import as_text
 from rse_study.cli.arguments.model import _identity
-from rse_study.cli.terminal.cell_names import names_in_ledger
+from rse_study.cli.terminal.cell_names import names_by_identity
 from rse_study.cli.verbs.status.content import state_of
 from rse_study.frames.study_results import open_results
 from rse_study.results.files.ledger import Ledger
@@ -87,7 +87,9 @@ def test_terminal_and_status_count_seeds_and_name_the_best_by_its_mean(folder):
     status = state_of(folder)
     assert status.counts["planned"] == status.counts["complete"] == 15 and status.is_complete
     assert (status.best.trial, status.best.value, status.best.num_seeds) == (2, pytest.approx(61.4), 3)
-    assert names_in_ledger(folder)[searched.cell(2, 6).identity] == "trial 2 seed 6"
+    with Reader(folder) as reader:
+        names = names_by_identity(reader.study(), reader.cells())
+    assert names[searched.cell(2, 6).identity] == "trial 2 seed 6"
     shown = LedgerCopy(folder).storage().get_all_trials(0)
     assert [trial.value for trial in shown] == pytest.approx(list(raced.MEANS.values()))
 

@@ -17,7 +17,6 @@ import tempfile
 import time
 from collections import deque
 from contextlib import ExitStack, suppress
-from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,6 @@ import psutil
 from ray.tune.search import Searcher
 from rich.console import Console
 
-from rse_study.cli.terminal.cell_names import names_in_ledger
 from rse_study.cli.terminal.progress import ProgressBoard
 from rse_study.data import builtin
 from rse_study.on_ray.nodes.lost_cells import Losses
@@ -239,7 +237,6 @@ def measure(kind: str, num_cells: int, last: int, points: int, profiles: bool) -
         board = ProgressBoard(
             checked.num_cells,
             console=Console(file=io.StringIO()),
-            read_names=partial(names_in_ledger, folder),
             read_planned=(lambda: planner.counts().get("planned", 0)) if may_need_fewer else int,
             shows_seeds=study.may_spare_cells,
         )

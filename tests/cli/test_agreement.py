@@ -84,8 +84,8 @@ def test_a_row_has_one_name_on_every_screen(rse, lost):
 
 
 def test_a_run_and_its_report_call_a_cell_what_status_calls_it(rse, lost, grid_dir, monkeypatch):
-    """As the ledger has it: the cell alone does not say which other rows there are."""
-    cell = SimpleNamespace(identity=lost, stage="grid", number=1, seed=1, label="", proposal={})
+    row = "optimizer.lr = 0.01"
+    cell = SimpleNamespace(identity=lost, stage="grid", number=1, seed=1, label="", row=row, proposal={})
 
     def pretend(checked, folder, prepare, read, callback, **settings):
         callback.lost(cell, "worker killed")

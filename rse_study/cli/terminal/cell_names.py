@@ -1,6 +1,5 @@
 """Names of cells for people."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rse_study.results.row_names import names_of_cells
@@ -41,11 +40,3 @@ def names_by_identity(study: StudyRecord, cells: "pd.DataFrame") -> dict[str, st
         identity: name_of(stage, trial, seed, name, shows_seeds=shows_seeds)
         for identity, stage, trial, seed, name in rows
     }
-
-
-def names_in_ledger(study_dir: Path) -> dict[str, str]:
-    """Return the names of the cells in a study's ledger, by identity."""
-    from rse_study.results.reader import Reader  # with it comes pandas
-
-    with Reader(study_dir) as reader:
-        return names_by_identity(reader.study(), reader.cells())

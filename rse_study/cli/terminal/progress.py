@@ -24,7 +24,6 @@ from rse_study.cli.terminal.fitting import (
 )
 from rse_study.cli.terminal.screen import SHOWN, describe
 from rse_study.results.records import CellRecord
-from rse_study.results.row_names import names_of_rows
 
 SHORT_SECONDS = 60.0  # nobody plans by less
 MAX_ROWS = 20  # running cells that a screen shows
@@ -36,8 +35,7 @@ NAME_SHARE = 0.45  # of a line: the widest name of a running cell
 class ProgressBoard(ActivityBars):
     """A `StudyCallback` of `on_ray` that shows what happens in a study.
 
-    `read_names` is called once: all names of a grid are in the ledger before the first cell runs; another
-    cell goes by its own row. `read_planned` is called after each hundredth part of the cells: budgets, paths and rows
+    `read_planned` is called after each hundredth part of the cells: budgets, paths and rows
     come to need fewer.
     Where trials run several seeds (`shows_seeds`), the number of cells is a bound, and their names have seeds.
     """
@@ -48,7 +46,6 @@ class ProgressBoard(ActivityBars):
         num_ended: int = 0,
         console: Console | None = None,
         objective: str = "dev",
-        read_names: Callable[[], Mapping[str, str]] = dict,
         read_planned: Callable[[], int] = int,
         *,
         shows_seeds: bool = False,
@@ -56,8 +53,7 @@ class ProgressBoard(ActivityBars):
         super().__init__(console)
         self._deciding = tuple(dict.fromkeys(("dev", objective)))
         self._num_planned, self._num_ended, self._shows_seeds = num_planned, num_ended, shows_seeds
-        self._read_names, self._read_planned = read_names, read_planned
-        self._names: Mapping[str, str] = {}
+        self._read_planned = read_planned
         self._running: dict[str, RunningCell] = {}  # by identity
         self._last: dict[str, str] = {}
         self._num_before = num_ended
@@ -141,11 +137,7 @@ class ProgressBoard(ActivityBars):
         self._wake()
 
     def _name(self, cell: Any) -> str:
-        if cell.stage == "grid" and cell.identity not in self._names:
-            self._names = self._read_names()
-        if cell.identity in self._names:
-            return self._names[cell.identity]
-        (name,) = names_of_rows([(cell.number, cell.label, cell.proposal if cell.stage == "grid" else {})])
+        name = cell.row or cell.label
         return name_of(cell.stage, cell.number, cell.seed, name, shows_seeds=self._shows_seeds)
 
     def _rows(self, console: Console) -> Iterator[Text]:

@@ -17,7 +17,7 @@ from rse_study.cli.arguments.paper_table import problems_of_table
 from rse_study.cli.arguments.study import study_file
 from rse_study.cli.arguments.writable import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
-from rse_study.cli.terminal.cell_names import names_by_identity, names_in_ledger
+from rse_study.cli.terminal.cell_names import names_by_identity
 from rse_study.cli.terminal.errors import INCOMPLETE, OK
 from rse_study.cli.terminal.next_step import command, in_store, suggest, with_overrides
 from rse_study.cli.terminal.progress import ProgressBoard
@@ -120,7 +120,6 @@ def _run_missing(checked: CheckedStudy, folder: Path, planner: StudyPlanner, on_
         checked.num_cells,
         planner.num_ended,
         objective=study.objective.metric,
-        read_names=partial(names_in_ledger, folder),
         read_planned=(lambda: planner.counts().get("planned", 0)) if may_need_fewer else int,
         shows_seeds=study.gives_seeds_until_decided,
     ) as board:

@@ -30,6 +30,8 @@ class Cell:
     stage: Stage = "search"
     label: str = ""
     """name of its row; empty where its axes name it"""
+    row: str = ""
+    """name of its row in the outputs of a grid, which no other row has"""
     resources: Resources = field(default_factory=Resources)
     continues: bool = False
     """whether it was stopped early and now gets its full budget"""

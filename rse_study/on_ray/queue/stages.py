@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import count
 from typing import Any
 
 from pydantic import ValidationError
@@ -11,6 +12,7 @@ from rse_study.on_ray.queue.growing_cells import wanted_cells
 from rse_study.results.cell_state import cells_for_next_run
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.records import BASE, FINISHED, CellRecord
+from rse_study.results.row_names import names_of_rows
 from rse_study.search.ablation_path import PathState
 from rse_study.search.choice import TrialResult, by_trial, standings_of, trials_to_confirm
 from rse_study.search.state import search_state
@@ -33,26 +35,30 @@ def every_grid_cell(checked: CheckedStudy, ledger: Ledger, identify: Identify) -
     study = checked.study
     configs = {record.trial: record.config for record in ledger.cells() if record.stage == "grid"}
     known = {_as_of_today(config): number for number, config in configs.items()}
-    free = max(known.values(), default=-1) + 1
-    cells = []
+    numbers, free = [], count(max(known.values(), default=-1) + 1)
     for row in checked.rows:
         key = canonical_json(row.trial.model_dump(mode="json"))
         if key not in known:
-            known[key], free = free, free + 1
-        for seed in study.all_seeds:
-            cells.append(
-                Cell(
-                    number=known[key],
-                    seed=seed,
-                    identity=identify(row.trial, seed),
-                    trial=row.trial,
-                    proposal=row.proposal,
-                    stage="grid",
-                    label=row.label,
-                    resources=study.resources,
-                )
-            )
-    return cells
+            known[key] = next(free)
+        numbers.append(known[key])
+    names = names_of_rows(
+        [(n, row.label, row.proposal) for n, row in zip(numbers, checked.rows, strict=True)]
+    )
+    return [
+        Cell(
+            number=number,
+            seed=seed,
+            identity=identify(row.trial, seed),
+            trial=row.trial,
+            proposal=row.proposal,
+            stage="grid",
+            label=row.label,
+            row=name,
+            resources=study.resources,
+        )
+        for number, name, row in zip(numbers, names, checked.rows, strict=True)
+        for seed in study.all_seeds
+    ]
 
 
 def _as_of_today(config: dict[str, Any]) -> str:

@@ -1,19 +1,14 @@
 """What a study says on a screen while it runs."""
 
 import io
-from functools import partial
 
 import pytest
 from rich.console import Console
 
-from rse_study.cli.terminal.cell_names import names_in_ledger
 from rse_study.cli.terminal.progress import ProgressBoard, RunningCell
-from rse_study.cli.verbs.status.content import state_of
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.queue.cell import Cell
-from rse_study.results.files.ledger import Ledger
 from rse_study.training.trial import Trial
-from tests.cli.a_study import SEARCH
 
 
 @pytest.fixture
@@ -150,7 +145,7 @@ def test_what_decides_is_told_beside_the_dev_score(screen):
         (cell_of(3, 1, stage="confirm"), "trial 3 seed 1 (confirm)"),
         (cell_of(-1, 1, stage="confirm", label="base"), "base seed 1 (confirm)"),
         (cell_of(2, 1, stage="grid", label="SimCSE"), "row SimCSE seed 1"),
-        (cell_of(2, 1, stage="grid"), "row rho = 0.25, norm = l2 seed 1"),
+        (cell_of(2, 1, stage="grid", row="rho = 0.25, norm = l2"), "row rho = 0.25, norm = l2 seed 1"),
     ],
 )
 def test_cells_go_by_the_name_of_their_stage(screen, cell, name):
@@ -191,38 +186,6 @@ class Quiet:
     """In place of a live display."""
 
     def stop(self): ...
-
-
-def test_rows_that_look_alike_are_told_apart_as_status_does(screen, tmp_path):
-    cells = [
-        Cell(number, 0, f"{number + 2:064x}", Trial(), {"rho": rho}, stage="grid")
-        for number, rho in ((0, 0.12345671), (3, 0.12345672))
-    ]
-    with Ledger.open(tmp_path) as ledger:
-        ledger.freeze(SEARCH.model_copy(update={"kind": "grid"}))
-        ledger.plan([cell.record() for cell in cells])
-        for cell in cells:
-            ledger.start(cell.identity, executor="inline", workers=1, threads=1)
-    with ProgressBoard(2, console=screen, read_names=partial(names_in_ledger, tmp_path)) as board:
-        for cell in cells:
-            board.lost(cell, "gone")
-    names = [one.name for one in state_of(tmp_path).running]
-    assert names == [f"row rho = 0.123457 (trial {number}) seed 0" for number in (0, 3)]
-    assert lines_on(screen) == [f"{name}: lost: gone; tried again" for name in names]
-
-
-def test_the_names_of_a_grid_are_read_once(screen):
-    cells = [Cell(number, 0, f"{number + 2:064x}", Trial(), stage="grid") for number in range(3)]
-    reads = []
-
-    def read():
-        reads.append(1)
-        return {cell.identity: f"row {cell.number}" for cell in cells}
-
-    with ProgressBoard(3, console=screen, read_names=read) as board:
-        for cell in cells:
-            board.started(cell)
-    assert (len(reads), lines_on(screen)) == (1, ["row 0: started", "row 1: started", "row 2: started"])
 
 
 def test_cells_that_were_found_have_ended_and_are_no_pace(screen):

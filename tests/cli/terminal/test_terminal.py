@@ -31,7 +31,8 @@ from rse_study.cli.terminal.progress import ProgressBoard
 from rse_study.results.records import CellRecord
 activity_bars.PATIENCE_SECONDS = 0.0
 values = {"rho": 0.25, "norm": "linf", "alpha": 1e-5, "beta": 1e-5, "lambda1": 0.0078125, "phi": 0.3}
-fixed = {"seed": 1, "proposal": values, "label": "", "continues": False}
+row = ", ".join(f"{name} = {value}" for name, value in values.items())
+fixed = {"seed": 1, "proposal": values, "label": "", "row": row, "continues": False}
 stages = ["search", "grid", "confirm"] * 2
 cells = [SimpleNamespace(number=n, identity=str(n) * 64, stage=stage, **fixed) for n, stage in enumerate(stages)]
 with ProgressBoard(24) as board:
