@@ -15,7 +15,6 @@ from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.proposed_cells import ProposedCells
 from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, Result
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord
@@ -64,7 +63,7 @@ def fill(ledger: Ledger, checked: CheckedStudy, num_trials: int) -> None:
 
 
 def _take_up(ledger: Ledger, checked: CheckedStudy) -> CellQueue:
-    study, files = checked.study, StudyFiles(StudyFolders(ledger.study_dir))
+    study, files = checked.study, StudyFiles(ledger.study_dir)
     return CellQueue(
         study,
         "search",

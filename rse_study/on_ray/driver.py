@@ -7,8 +7,7 @@ from threading import Thread
 from rse_study.data.hub_client import leave_client_to_its_process
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.runtime import RayRuntime
-from rse_study.on_ray.stored.files import StoredFiles, StudyFiles
-from rse_study.on_ray.stored.folders import StudyFolders, storage_cache
+from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.ledger_copy import CopyingCallback
 from rse_study.on_ray.stored.stored_study import stored_study
 from rse_study.on_ray.study_run import ReadEvaluation, StudyRun
@@ -43,14 +42,14 @@ def run_study(
     interruption, when the running cells have ended.
     """
     leave_client_to_its_process()  # a thread scores baselines, which the hub may have, while Ray starts
-    folders = StudyFolders(directory.resolve())
-    trackers = [Tracker(track, folders.study, callback.message)] if track else []
+    study_dir = directory.resolve()
+    trackers = [Tracker(track, study_dir, callback.message)] if track else []
     with ExitStack() as stack:
-        files, callback = _open_files(checked.study.storage, folders, callback, stack)
+        files, callback = _open_files(checked.study.storage, study_dir, callback, stack)
         files.keeps_items = checked.study.keep_items
-        if recovered := recover(folders.study):
+        if recovered := recover(study_dir):
             callback.message(recovered)
-        ledger = stack.enter_context(Ledger.open(folders.study))
+        ledger = stack.enter_context(Ledger.open(study_dir))
         run = StudyRun(checked, files, ledger, MaterialsCache(prepare), read, callback, is_revised=is_revised)
         runtime = RayRuntime(stack, files, run.materials, callback, num_cpus, address, trackers)
         run.prepare()
@@ -62,19 +61,19 @@ def run_study(
             raise runtime.failure
         if runtime.closing.is_set():
             raise KeyboardInterrupt
-    return folders.study
+    return study_dir
 
 
 def _open_files(
-    location: str, folders: StudyFolders, callback: StudyCallback, stack: ExitStack
+    location: str, study_dir: Path, callback: StudyCallback, stack: ExitStack
 ) -> tuple[StudyFiles, StudyCallback]:
     """Return the study's files, including what a driver elsewhere left."""
     if not location:
-        return StudyFiles(folders), callback
+        return StudyFiles(study_dir), callback
     storage = Storage(absolute(location))
     storage.report_silence_to(callback.message)
-    copying = stack.enter_context(stored_study(storage, folders.study, callback))
-    files = StoredFiles(folders, storage, storage_cache())
+    copying = stack.enter_context(stored_study(storage, study_dir, callback))
+    files = StudyFiles(study_dir, storage)
     files.bring_results()
     return files, copying
 

@@ -127,7 +127,7 @@ class RayRuntime:
         try:
             asking = with_parameters(trainable, evaluations=carried) if carried else trainable
             callbacks = [between, TuneRecord(queue.objective), *self._trackers]
-            tuner.run(searcher, asking, callbacks, self._files.folders.ray, resources)
+            tuner.run(searcher, asking, callbacks, self._files.ray_folder, resources)
             size.close()
         except RayLost as loss:
             loss.num_cells = searcher.abandon(f"Ray was lost: {loss}")
@@ -140,7 +140,7 @@ class RayRuntime:
     def _begin(self) -> None:
         """Start Ray in the main thread, with which its processes end."""
         if self._log is None:
-            self._log = self._stack.enter_context(ray_output_in_file(self._files.folders.study / "log"))
+            self._log = self._stack.enter_context(ray_output_in_file(self._files.study_dir / "log"))
             self._stack.callback(lambda: self._session.close())
         self._session.enter_context(self._ray())
         probe = JoinedRay() if self._address else OwnRay()
@@ -148,7 +148,7 @@ class RayRuntime:
         self._watch = ClusterWatch(probe, self._exit_stuck, stuck_seconds)
         self._session.callback(self._watch.close)
         # Several studies may share a cluster; each has its own coordinator.
-        study = hashlib.sha256(str(self._files.folders.study).encode()).hexdigest()[:16]
+        study = hashlib.sha256(str(self._files.study_dir).encode()).hexdigest()[:16]
         self._coordinator = Coordinator(f"coordinator-{study}")
         self._session.callback(self._coordinator.close)
 

@@ -90,7 +90,7 @@ class Scoring:
             self._ledger.back_up(every=BACKUP_SECONDS)
             self._callback.advanced(EVALUATED, number, len(tasks))
         if not runtime.closing.is_set():
-            shutil.rmtree(baselines_folder(self._files.folders.study) / CLASSIFIERS, ignore_errors=True)
+            shutil.rmtree(baselines_folder(self._files.study_dir) / CLASSIFIERS, ignore_errors=True)
             self._files.bring_outcomes()
             self._files.drop_models(self.models_not_kept(cells))
 

@@ -70,7 +70,7 @@ class StudyRun:
         is_revised: bool = True,
     ) -> None:
         self._is_revised = is_revised
-        self._checked, self._study, self._folders, self._files = checked, checked.study, files.folders, files
+        self._checked, self._study, self._files = checked, checked.study, files
         self._ledger, self.materials, self._read, self._callback = ledger, materials, read, callback
         self._refusal: Exception | None = None
 
@@ -222,7 +222,7 @@ class StudyRun:
 
     def _say_where_it_ended(self) -> None:
         """Note once that the budget has ended the search."""
-        cells = cells_for_next_run(self._ledger, self._folders.study)
+        cells = cells_for_next_run(self._ledger, self._files.study_dir)
         state = search_state(self._ledger, cells, is_held=True)
         said = state.reason_of_end
         if not said:
@@ -255,7 +255,7 @@ class StudyRun:
 
     def _has_ended(self, cell: CellRecord) -> bool:
         """Whether the next run finds nothing to do for the cell."""
-        return status_for_next_run(self._folders.study, cell.identity, cell.status) in FINISHED
+        return status_for_next_run(self._files.study_dir, cell.identity, cell.status) in FINISHED
 
     def _run_list(
         self,

@@ -34,7 +34,6 @@ from rse_study.on_ray.queue.stages import grid_cells
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.searcher import CellSearcher
 from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.study_run import StudyRun
 from rse_study.on_ray.workers.coordinator import Coordinator
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
@@ -86,7 +85,7 @@ class WithoutRay(RayRuntime):
     ) -> None:
         self.last = last
         super().__init__(ExitStack(), files, materials, board, num_cpus=0, address="")
-        self.points, self.folder = points, files.folders.study
+        self.points, self.folder = points, files.study_dir
         self.cpu = {"first": 0.0, "suggest": 0.0, "point": 0.0, "end": 0.0}
         self.num_points = self.num_cells = 0
         self.profile: cProfile.Profile | None = None
@@ -230,7 +229,7 @@ def measure(kind: str, num_cells: int, last: int, points: int, profiles: bool) -
     with tempfile.TemporaryDirectory(dir=SHM if SHM.exists() else None) as root, ExitStack() as stack:
         store = Path(root) / "studies"
         folder, materials = store / "many", materials_in(Path(root))
-        files, cache = StudyFiles(StudyFolders(folder)), MaterialsCache(lambda trial: materials)
+        files, cache = StudyFiles(folder), MaterialsCache(lambda trial: materials)
         planner = StudyPlanner(checked, store, lambda *_: ())
         study = checked.study
         may_need_fewer = study.may_spare_cells or study.search_budget or study.ablation_path

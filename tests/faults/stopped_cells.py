@@ -18,7 +18,6 @@ from ray.util.state import list_actors, list_placement_groups
 
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.study_run import StudyRun
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.files.ledger import Ledger
@@ -71,7 +70,7 @@ def stop_cells(executor: str, num_stopped: int, materials: Materials, folder: Pa
     """Run the study and count what is left before its cluster is shut down."""
     checked = study_of(executor, num_stopped)
     with ExitStack() as stack:
-        ledger, files = stack.enter_context(Ledger.open(folder)), StudyFiles(StudyFolders(folder))
+        ledger, files = stack.enter_context(Ledger.open(folder)), StudyFiles(folder)
         run = StudyRun(checked, files, ledger, MaterialsCache(lambda trial: materials), few, Silent())
         run.prepare()
         runtime = RayRuntime(stack, files, run.materials, Silent(), 2, "")

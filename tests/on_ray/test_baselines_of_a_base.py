@@ -7,7 +7,6 @@ import pytest
 from rse_study.errors import InputError
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.study_run import StudyRun
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.files.ledger import Ledger
@@ -28,7 +27,7 @@ def prepared(checked, materials, tmp_path):
         return MaterialsCache(lambda trial: made)
 
     def prepare(base: str) -> dict[str, float]:
-        files = StudyFiles(StudyFolders(tmp_path))
+        files = StudyFiles(tmp_path)
         with Ledger.open(tmp_path) as ledger:
             run = StudyRun(checked, files, ledger, on(base), few, Listener())
             run.prepare()

@@ -7,7 +7,6 @@ import pytest
 
 from rse_study.on_ray.scoring import Scoring
 from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, Result
@@ -40,7 +39,7 @@ def gone(study_content, checked, materials, tmp_path):
                 end(ledger, begin(ledger, cell), history=(point,))
             ledger.retire_others({_cell(n).identity for n in range(len(scores)) if n not in retired}, "grid")
             cache = MaterialsCache(lambda trial: materials)
-            files = StudyFiles(StudyFolders(ledger.study_dir))
+            files = StudyFiles(ledger.study_dir)
             scoring = Scoring(study, study.base, files, ledger, cache, Listener(), [], [])
             left = scoring.models_not_kept([])
         return {number for number in range(len(scores)) if _cell(number).identity in left}
@@ -92,7 +91,7 @@ def test_a_model_that_nobody_will_ask_for_goes_when_its_cell_has_ended(
     asked = [Attacked()] * len(evaluations)
     folder = tmp_path / f"{keep_models}{stage}{len(evaluations)}"
     with Ledger.open(folder) as ledger:
-        files = StudyFiles(StudyFolders(folder))
+        files = StudyFiles(folder)
         scoring = Scoring(
             study, study.base, files, ledger, MaterialsCache(lambda trial: materials), Listener(), asked, []
         )

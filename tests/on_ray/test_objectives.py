@@ -9,7 +9,6 @@ from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.on_ray.queue.stages import confirm_cells
 from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, Result, write_result
 from rse_study.results.files.schema import cell_folder
@@ -58,7 +57,7 @@ def ledger(tmp_path):
 
 
 def queue_of(checked, ledger):
-    source, files = Listening(checked, ledger), StudyFiles(StudyFolders(ledger.study_dir))
+    source, files = Listening(checked, ledger), StudyFiles(ledger.study_dir)
     return CellQueue(checked.study, "search", source, ledger, files), source
 
 

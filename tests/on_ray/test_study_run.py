@@ -7,7 +7,6 @@ import pytest
 from rse_study.errors import InputError
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.study_run import StudyRun
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.files.ledger import Ledger
@@ -19,7 +18,7 @@ from tests.on_ray.world import few
 def test_a_baseline_that_fails_is_raised_when_running_cells_have_ended(
     checked, materials, tmp_path, monkeypatch, failure
 ):
-    files, cache = StudyFiles(StudyFolders(tmp_path)), MaterialsCache(lambda trial: materials)
+    files, cache = StudyFiles(tmp_path), MaterialsCache(lambda trial: materials)
     listener, ended = Listener(), []
 
     def baselines():

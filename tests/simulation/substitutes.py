@@ -15,7 +15,7 @@ import ray
 
 from rse_study.on_ray import background, driver, runtime, scoring, searcher, tuner
 from rse_study.on_ray.nodes import cluster_watch, demand, elastic, lost_cells
-from rse_study.on_ray.stored import lease, ledger_copy
+from rse_study.on_ray.stored import files, lease, ledger_copy
 from rse_study.on_ray.workers import coordinator, evaluations, reporting, trainable, workplace
 from rse_study.results.files import connect, ledger, lock, queries, writes
 from rse_study.search import state
@@ -69,7 +69,7 @@ def substituted(world: World) -> Iterator[None]:
         (workplace, "Event", scheduler.event), (workplace, "Thread", scheduler.thread),
         (workplace, "cache_dir", lambda: world.root / "caches" / world.process.machine),
         (workplace, "storage_cache", lambda: world.root / "caches" / world.process.machine / "storage"),
-        (driver, "storage_cache", lambda: world.root / "caches" / world.process.machine / "storage"),
+        (files, "storage_cache", lambda: world.root / "caches" / world.process.machine / "storage"),
         (vars(workplace.Workplace)["materials"], "lock", nullcontext()),  # cached_property's, until Python 3.12
         (node_cache, "locked", lambda path: held.setdefault(path, scheduler.lock())),
         (reporting, "os", with_pid),

@@ -1,7 +1,6 @@
 """Scores of single items, from the worker that measured them to a storage and back."""
 
-from rse_study.on_ray.stored.files import StoredFiles
-from rse_study.on_ray.stored.folders import StudyFolders
+from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.workers.payload import Payload
 from rse_study.on_ray.workers.workplace import workplace
 from rse_study.results.files.evaluation_file import FILE_NAME as EVALUATIONS_FILE
@@ -26,7 +25,7 @@ def scored(task, *cosines):
 def test_items_of_a_cell_travel_to_a_storage_and_to_every_other_disk(storage, tmp_path, monkeypatch):
     monkeypatch.setenv("RSE_STUDY_CACHE", str(tmp_path / "node"))
     drivers = [tmp_path / name / "little" for name in ("driver", "elsewhere")]
-    files, others = (StoredFiles(StudyFolders(one), storage, tmp_path / "cache") for one in drivers)
+    files, others = (StudyFiles(one, storage, tmp_path / "cache") for one in drivers)
     alone = {"workers": 1, "threads": 1, "gpus": 0, "labels": {}}
     payload = Payload(trial=Trial(), materials="", folder=files.cell(CELL), storage=storage.location, **alone)
     dev, test = scored("STS-B", 0.1, 0.5, 0.3), scored("SICK-R", -0.25, 1.0)

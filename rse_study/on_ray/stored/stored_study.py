@@ -7,8 +7,7 @@ from pathlib import Path
 
 from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray.queue.callbacks import StudyCallback
-from rse_study.on_ray.stored.files import StoredFiles
-from rse_study.on_ray.stored.folders import StudyFolders, storage_cache
+from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.lease import DriverLease
 from rse_study.on_ray.stored.ledger_copy import CopyingCallback, bring_ledger
 from rse_study.results.files.atomic import write_whole
@@ -30,7 +29,7 @@ def bring_study(storage: Storage, study_dir: Path) -> bool:
         remedy = "Submit it, or wait until its first cell has started"
         raise InputError(f"no study {study_dir.name!r}", where=storage.location, remedy=remedy)
     note_storage(study_dir, storage)
-    files = StoredFiles(StudyFolders(study_dir), storage, storage_cache())
+    files = StudyFiles(study_dir, storage)
     files.bring_results()
     files.bring_outcomes()
     return is_new

@@ -16,14 +16,13 @@ from rse_study.data.location import cache_dir
 from rse_study.downstream.scored_model import CLASSIFIERS, RelocatableEvaluation
 from rse_study.errors import Unavailable
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.on_ray.stored.folders import storage_cache
+from rse_study.on_ray.stored.files import storage_cache
+from rse_study.on_ray.stored.stored_folder import StoredFolder
 from rse_study.on_ray.workers.payload import BaselinePayload, Payload
-from rse_study.results.files.atomic import make_folder, write_whole
-from rse_study.storage.folders import get_folder, put_folder, remove_folder
+from rse_study.results.files.atomic import make_folder
 from rse_study.storage.node_cache import NodeCache, is_stored
 from rse_study.storage.storage import Storage
 from rse_study.training.materials import Materials
-from rse_study.training.publishing import Publish, keep_local
 
 WORK = "work"
 """folder of this machine's cache for the work of its processes"""
@@ -35,14 +34,18 @@ GROWING_SECONDS = 60.0
 class Workplace:
     """Files of a process on its own machine."""
 
-    folder: Path
-    """of results"""
+    files: StoredFolder
+    """of results, and where others see them"""
     read_materials: Callable[[], Materials]
-    publish: Publish
-    """copies a file or folder to where others see it"""
     evaluations: tuple[Evaluation, ...] = ()
-    publish_growing: Publish = keep_local
-    """the same for a folder whose files are being added to"""
+
+    @property
+    def folder(self) -> Path:
+        return self.files.folder
+
+    def publish(self, name: str) -> None:
+        """Copy a file or folder to where others see it."""
+        self.files.publish(name)
 
     @cached_property
     def materials(self) -> Materials:
@@ -56,7 +59,7 @@ class Workplace:
         def keep_publishing() -> None:
             while not over.wait(GROWING_SECONDS):
                 with suppress(Unavailable):  # whoever needs it to be there publishes it at the end
-                    self.publish_growing(name)
+                    self.files.publish_growing(name)
 
         thread = Thread(target=keep_publishing, name=f"publishing {name}", daemon=True)
         thread.start()
@@ -74,9 +77,9 @@ def workplace(
 ) -> Iterator[Workplace]:
     """Give a process the study's folders, or copies of those `names` from the storage."""
     if not payload.storage:
-        read = partial(Materials.load, Path(payload.materials))
         make_folder(Path(payload.folder))  # which outlives a power cut, as a result in it must
-        yield Workplace(Path(payload.folder), read, keep_local, tuple(evaluations))
+        files = StoredFolder(None, payload.folder, Path(payload.folder))
+        yield Workplace(files, partial(Materials.load, Path(payload.materials)), tuple(evaluations))
         return
     storage = Storage(payload.storage, payload.patience_s)
     shared = NodeCache(storage_cache(), storage)
@@ -89,10 +92,10 @@ def workplace(
 
     moved = (one.relocated(take) if isinstance(one, RelocatableEvaluation) else one for one in evaluations)
     with _own_folder(payload) as folder:
-        files = _StoredFolder(storage, payload.folder, folder)
+        files = StoredFolder(storage, payload.folder, folder)
         for name in names:
             files.bring(name)
-        yield Workplace(folder, read_stored, files.publish, tuple(moved), files.publish_growing)
+        yield Workplace(files, read_stored, tuple(moved))
 
 
 @contextmanager
@@ -115,41 +118,3 @@ def _own_folder(payload: Payload) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-class _StoredFolder:
-    """A folder of a storage and its copy on this machine."""
-
-    def __init__(self, storage: Storage, key: str, folder: Path) -> None:
-        self._storage, self._key, self._folder = storage, key, folder
-
-    def bring(self, name: str) -> None:
-        """Copy a file or folder from the storage, if it is there."""
-        key, here = f"{self._key}/{name}", self._folder / name
-        if not get_folder(self._storage, key, here):
-            content = self._storage.find(key)
-            if content is not None:
-                write_whole(here, content)
-
-    def publish(self, name: str) -> None:
-        """Store a file or folder, or remove it from the storage if it is gone here."""
-        key, here = f"{self._key}/{name}", self._folder / name
-        if here.is_dir():
-            put_folder(self._storage, key, here)
-        elif here.is_file():
-            self._storage.write(key, here.read_bytes())
-        else:
-            remove_folder(self._storage, key)
-            self._storage.delete(key)
-
-    def publish_growing(self, name: str) -> None:
-        """Store a folder, if it exists, while others add to its files."""
-        here = self._folder / name
-        still = here.with_name(f".{here.name}.still")  # a copy to which nobody adds
-        if here.is_dir():
-            shutil.rmtree(still, ignore_errors=True)
-            shutil.copytree(here, still, ignore=shutil.ignore_patterns(".*"))
-            try:
-                put_folder(self._storage, f"{self._key}/{name}", still)
-            finally:
-                shutil.rmtree(still, ignore_errors=True)

@@ -9,7 +9,6 @@ from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.on_ray.queue.growing_cells import GrowingCells
 from rse_study.on_ray.queue.stages import every_grid_cell, grid_cells
 from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.results.files.ledger import Ledger
 from rse_study.study.record import study_record
 from tests.on_ray.queue.world import World, identify
@@ -42,7 +41,7 @@ class GrowingWorld(World):
         self.open(folder)
 
     def open(self, folder):
-        self.ledger, self.files = Ledger.open(folder), StudyFiles(StudyFolders(folder))
+        self.ledger, self.files = Ledger.open(folder), StudyFiles(folder)
         self.ledger.freeze(study_record(self.checked, few_pairs("builtin/dev")))
 
     def cells(self):

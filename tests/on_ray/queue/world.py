@@ -7,7 +7,6 @@ from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.on_ray.queue.proposed_cells import ProposedCells
 from rse_study.on_ray.queue.stages import grid_cells
 from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, Result, write_result
 from rse_study.results.files.schema import cell_folder
@@ -23,7 +22,7 @@ class World:
 
     def __init__(self, folder, content):
         self.checked = checked_of(content)
-        self.ledger, self.files = Ledger.open(folder), StudyFiles(StudyFolders(folder))
+        self.ledger, self.files = Ledger.open(folder), StudyFiles(folder)
         self.ledger.freeze(StudyRecord(name="x", objective=ObjectiveRecord(metric="dev")))
 
     def queue(self, **options):

@@ -7,7 +7,6 @@ from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.on_ray.queue.stages import grid_cells
 from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.stored.shared_cells import bring_shared_cells
 from rse_study.on_ray.workers.machines import machine_of
 from rse_study.results.bit_equality import SIMILARITY_DIGITS
@@ -128,7 +127,7 @@ def test_what_ran_otherwise_stays_where_it_is(cells, ours, leave, otherwise):
 
 
 def queue_of(checked, cells, ledger):
-    files = StudyFiles(StudyFolders(ledger.study_dir))
+    files = StudyFiles(ledger.study_dir)
     return CellQueue(checked.study, "grid", FixedCells(cells, ledger), ledger, files, evaluations=ASKED)
 
 

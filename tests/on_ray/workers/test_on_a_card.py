@@ -10,7 +10,6 @@ from rse_study.on_ray import scoring
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.workers import worker
 from rse_study.on_ray.workers.evaluations import evaluate_baseline
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
@@ -32,7 +31,7 @@ TRIAL = light_trial(budget={"unit": "steps", "amount": 1}, batch_size=4)
 @pytest.fixture
 def payload(tmp_path, materials):
     cell = Cell(0, 0, "f" * 64, TRIAL, resources=Resources(gpus=1))
-    of_study = Payloads(StudyFiles(StudyFolders(tmp_path)), MaterialsCache(lambda trial: materials), "nobody")
+    of_study = Payloads(StudyFiles(tmp_path), MaterialsCache(lambda trial: materials), "nobody")
     return of_study.of_cell(cell)
 
 
@@ -58,7 +57,7 @@ def test_nor_is_one_of_several_workers_of_which_one_had_no_room(reason, for_good
 
 @pytest.mark.parametrize("name", ["untrained", "whitening", "start", "mean"])
 def test_a_baseline_is_scored_on_the_card_of_its_task(name, materials, tmp_path, monkeypatch):
-    of_study = Payloads(StudyFiles(StudyFolders(tmp_path)), MaterialsCache(lambda trial: materials), "nobody")
+    of_study = Payloads(StudyFiles(tmp_path), MaterialsCache(lambda trial: materials), "nobody")
     here, there = (of_study.of_baseline(name, TRIAL, Resources(gpus=number)) for number in (0, 1))
     expected = evaluate_baseline(here, few("builtin/test"))
     with simulated_card(monkeypatch) as card:
@@ -82,7 +81,7 @@ def test_where_cells_use_gpus_the_driver_scores_no_encoder_and_tasks_all_of_them
     monkeypatch.setattr(scoring.ray, "put", lambda evaluation: evaluation)
     with Ledger.open(tmp_path) as ledger, ExitStack() as stack:
         ledger.freeze(study_record(checked_of(content), materials.dev))
-        files, cache = StudyFiles(StudyFolders(tmp_path)), MaterialsCache(lambda trial: materials)
+        files, cache = StudyFiles(tmp_path), MaterialsCache(lambda trial: materials)
         runtime = RayRuntime(stack, files, cache, Listener(), num_cpus=0, address="")
         monkeypatch.setattr(runtime, "open", lambda resources: None)
         evaluations = [few("builtin/test")], [few("builtin/dev")]

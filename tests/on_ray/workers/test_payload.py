@@ -5,7 +5,6 @@ from pathlib import Path
 
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.on_ray.workers.payloads import Payloads
@@ -18,9 +17,7 @@ CELL = Cell(3, 1, "f" * 64, TRIAL, resources=Resources(workers=2, threads=4, gpu
 
 
 def payloads(folder, materials):
-    return Payloads(
-        StudyFiles(StudyFolders(folder)), MaterialsCache(lambda trial: materials), "coordinator-1"
-    )
+    return Payloads(StudyFiles(folder), MaterialsCache(lambda trial: materials), "coordinator-1")
 
 
 def test_a_cell_comes_back_from_its_mapping_as_it_was(tmp_path, materials):

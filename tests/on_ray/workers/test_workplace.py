@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.on_ray.queue.cell import Cell
-from rse_study.on_ray.stored.files import StoredFiles
-from rse_study.on_ray.stored.folders import StudyFolders
+from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.on_ray.workers.payloads import Payloads
 from rse_study.on_ray.workers.workplace import WORK, workplace
@@ -29,7 +28,7 @@ def world(tmp_path, materials, monkeypatch):
     driver, node = tmp_path / "driver", tmp_path / "node"
     storage = Storage(str(tmp_path / "storage"), 0.0)
     storage.require()
-    files = StoredFiles(StudyFolders(driver / "little"), storage, driver / "cache")
+    files = StudyFiles(driver / "little", storage, driver / "cache")
     payloads = Payloads(files, MaterialsCache(lambda trial: materials), "coordinator-1")
     monkeypatch.setenv("RSE_STUDY_CACHE", str(node))
     yield payloads, node
