@@ -70,7 +70,7 @@ def cluster_submit(
     """
     from rse_study.cli.verbs.cluster.submit import submit_study
 
-    submit_study(spec, study, override or (), dry_run, max_hours, max_cost, store, is_revised=revise)
+    submit_study(spec, study, override or (), dry_run, max_hours, store, is_revised=revise)
 
 
 def cluster_status(

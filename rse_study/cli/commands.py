@@ -99,15 +99,15 @@ def plan(
 ) -> None:
     """Show the remaining cells of a study and estimate their cost.
 
-    The cost in steps, gradient passes, device hours and price.
+    The cost in steps, device hours and price.
 
     Hours are estimated from the studies in the store, or from a probe; otherwise they are unknown. A device is a GPU,
-    or a processor core if cells use no GPU. Exit code 4 if the expected total exceeds a limit; a warning if only the
-    high estimate does.
+    or a processor core if cells use no GPU. Exit code 4 if the expected total of a grid exceeds --max-hours; a
+    warning if only the high estimate does.
     """
     from rse_study.cli.verbs.plan.show import show_plan
 
-    show_plan(study, override or (), store, probe, as_json, max_hours, max_cost, cluster, wide)
+    show_plan(study, override or (), store, probe, as_json, max_hours, cluster, wide)
 
 
 def run(
@@ -131,12 +131,12 @@ def run(
     An interrupted study continues where it stopped.
 
     The first Ctrl-C lets running cells finish; the second stops at once. Exit code 0 if every cell completed, 3 if
-    some did not, 4 if the study costs more than its allowance, --max-hours or --max-cost, 130 after Ctrl-C.
+    some did not, 4 if a grid would take more than --max-hours, 130 after Ctrl-C.
     """
     from rse_study.cli.verbs.run import run_and_report
 
     return run_and_report(
-        study, override or (), store, cpus, address, max_hours, max_cost, wide, is_revised=revise, track=track
+        study, override or (), store, cpus, address, max_hours, wide, is_revised=revise, track=track
     )
 
 

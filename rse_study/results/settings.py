@@ -86,11 +86,8 @@ class PathSettings(_Settings):
 class BudgetSettings(_Settings):
     """Limits of a search; 0 means none."""
 
-    hours: float = 0.0
     steps: float = 0.0
     device_hours: float = 0.0
-    cost: float = 0.0
-    price_per_hour: float = 0.0
 
 
 class StudySettings(_Settings):

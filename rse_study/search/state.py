@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rse_study.results.cell_state import count_cells
 from rse_study.results.comparing.row_seeds import RowSeeds, row_seeds_of
-from rse_study.results.files.queries import LedgerQueries, now
+from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.records import CellRecord, Stage
 from rse_study.results.settings import BudgetSettings, StudySettings
 from rse_study.results.study_record import StudyRecord
@@ -99,7 +99,7 @@ def search_state(ledger: LedgerQueries, cells: Iterable[CellRecord], *, is_held:
     assert frozen is not None, "nothing was frozen yet"
     num_spared = frozen.num_trials * len(frozen.further_seeds) - num_of_further_seeds(frozen, cells)
     frozen = frozen.model_copy(update={"num_cells": frozen.num_cells - num_spared})
-    shares = budget_shares(ledger, now(), is_held=is_held)
+    shares = budget_shares(ledger, is_held=is_held)
     study = as_far_as_it_went(ledger, frozen, cells, shares)
     rows = row_seeds_of(ledger, study, cells)
     if rows is not None:

@@ -28,6 +28,7 @@ from rich.console import Console
 
 from rse_study.cli.terminal.cell_names import names_in_ledger
 from rse_study.cli.terminal.progress import ProgressBoard
+from rse_study.cli.verbs.run import num_planned
 from rse_study.data import builtin
 from rse_study.on_ray.nodes.lost_cells import Losses
 from rse_study.on_ray.queue.cell import Cell
@@ -49,7 +50,6 @@ from rse_study.results.files.result_file import Point, Result, write_result
 from rse_study.results.records import EvaluationRow
 from rse_study.sampling.samplers import quasi_random_point
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.planning.planner import StudyPlanner
 from rse_study.training.materials import Materials
 from tests.on_ray.world import STUDY, checked_of, few
 
@@ -233,14 +233,13 @@ def measure(kind: str, num_cells: int, last: int, points: int, profiles: bool) -
         store = Path(root) / "studies"
         folder, materials = store / "many", materials_in(Path(root))
         files, cache = StudyFiles(StudyFolders(folder)), MaterialsCache(lambda trial: materials)
-        planner = StudyPlanner(checked, store, lambda *_: ())
         study = checked.study
         may_need_fewer = study.may_spare_cells or study.search_budget or study.ablation_path
         board = ProgressBoard(
             checked.num_cells,
             console=Console(file=io.StringIO()),
             read_names=partial(names_in_ledger, folder),
-            read_planned=(lambda: planner.counts().get("planned", 0)) if may_need_fewer else int,
+            read_planned=partial(num_planned, folder) if may_need_fewer else int,
             shows_seeds=study.may_spare_cells,
         )
         ledger = stack.enter_context(Ledger.open(folder))

@@ -21,7 +21,7 @@ from rse_study.cli.verbs.status.content import state_of
 from rse_study.data import builtin
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.files.ledger import Ledger
-from rse_study.study.planning.planner import StudyPlanner
+from rse_study.study.planning.plan import plan_study
 from rse_study.study.record import study_record
 from tests.benchmarks.driver_cost import KINDS, SHM, cells_of, content_of, fill, materials_in
 from tests.on_ray.world import checked_of
@@ -38,7 +38,7 @@ def measure(kind: str, num_cells: int, keep: Path | None, profiled: str) -> None
             fill(ledger, checked, cells, points=7)
         calls: dict[str, Callable[[], Any]] = {
             "status": lambda: state_of(folder),
-            "plan": lambda: StudyPlanner(checked, store, lambda *_: ()).plan(),
+            "plan": lambda: plan_study(checked, store),
             "report": lambda: write_report(folder),
         }
         print(f"{kind}, {len(cells)} cells:", end="", flush=True)

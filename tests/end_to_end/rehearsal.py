@@ -144,7 +144,7 @@ def walk(here: Lab, study: Path, *, has_hub: bool = True) -> Walked:
         ("fetch", ["data", "fetch", "--for", name, "--accept-licence"], {0}),
         ("validate", ["validate", name, *options], {0}),
         ("plan", ["plan", name, *options, "--store", store], {0}),
-        ("run", ["run", name, *options, "--store", store, "--max-hours", "0", "--max-cost", "0"], {0}),
+        ("run", ["run", name, *options, "--store", store, "--max-hours", "0"], {0}),
         ("check", ["check", name, "--store", store, "--out", str(here.home / "checked")], judged),
         (
             "report",

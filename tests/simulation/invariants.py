@@ -3,7 +3,6 @@
 import sqlite3
 from collections import Counter
 from contextlib import closing
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -50,30 +49,13 @@ class Promises:
         _require(len(running) == len(set(running)), "two attempts at a cell run at once")
         limit = self._checked.study.resources.max_concurrent
         _require(not limit or len(running) <= limit, f"{len(running)} cells run, and at most {limit} may")
-        self._check_budget(ledger, cells, attempts)
+        self._check_budget(ledger)
 
-    def _check_budget(self, ledger: sqlite3.Connection, cells: list[Any], attempts: list[Any]) -> None:
+    def _check_budget(self, ledger: sqlite3.Connection) -> None:
         budget = getattr(self._checked.study, "search_budget", None)
-        searched = {cell[0]: cell[4] for cell in cells if cell[3] == "search"}
         if budget and budget.steps:
             taken = steps_of(self._checked, ledger)
             _require(taken <= budget.steps, f"{taken} steps are taken or begun, of {budget.steps}")
-        if budget and budget.hours:
-            spans = [
-                (datetime.fromisoformat(begun), datetime.fromisoformat(ended or begun), outcome)
-                for cell, outcome, begun, ended in attempts
-                if cell in searched
-            ]
-            for begun, _, _ in spans:  # when a cell began, what complete ones had taken left room
-                before = sum(
-                    (e - b).total_seconds() for b, e, outcome in spans if e <= begun and outcome == "complete"
-                )
-                room = budget.hours * 3600 * max(1, self._most_at_once(spans))
-                _require(before <= room, f"a cell began when {before:g} s were spent of {budget.hours} h")
-
-    @staticmethod
-    def _most_at_once(spans: list[Any]) -> int:
-        return max(sum(b <= begun < e for b, e, _ in spans) for begun, _, _ in spans)
 
 
 def steps_of(checked: CheckedStudy, ledger: sqlite3.Connection) -> float:

@@ -54,7 +54,3 @@ class RuleByClass(SpacedRule):
     def passes(self, waiting: TrialAtRung) -> bool:
         assert self._decides is not None, "the class is imported before a search runs"
         return self._decides(waiting)
-
-    def shares_past(self, num_rungs: int, num_trials: int) -> list[float]:
-        """Nobody knows whom it stops: a plan counts on nothing."""
-        return [1.0] * num_rungs

@@ -78,7 +78,6 @@ base.watched={STS-B/geometry: 20, builtin/test: 15} -> base.watched.builtin/test
 base.watched={MR/fast: 60} -> base.watched.MR/fast = 60: is measured on a test split or on all data
     of a task, which only the confirm stage may show. Watch STS-B/geometry, which is of dev pairs; list
     the others in `evaluations`
-allowance.max_cost=10 -> allowance.max_cost = 10: has no effect without a price. Give allowance.price_per_hour, too
 """)
 
 
@@ -242,7 +241,7 @@ def test_what_it_does_not_select_by_or_could_not_be_read_breaks_no_rule(said):
     assert said(*BY_MR, evaluations, broken={"objective"}) == []
     watched = [f"base.watched.{name}=20" for name in known_evaluations()]
     assert said(*NO_SEARCH, GRID % "ours", *watched) == []
-    assert len(said("seeds=[0, 4]", "allowance.max_cost=10", broken={"seeds"})) == 1
+    assert len(said("seeds=[0, 4]", "search_budget={steps: 59}", broken={"seeds"})) == 1
 
 
 @pytest.mark.parametrize("broken", ["objective", "base"])
@@ -252,11 +251,16 @@ def test_an_objective_is_not_held_against_pairs_that_could_not_be_read(said, bro
 
 def test_all_rules_are_looked_at_even_where_fields_are_broken():
     broken = ["num_trials=abc", "search.beta=5"]
-    others = ["seeds=[0, 0]", "allowance.max_cost=1", "search.rho={float: [0, 7]}", "early_stopping.first=7"]
+    others = [
+        "seeds=[0, 0]",
+        "search_budget={steps: 59}",
+        "search.rho={float: [0, 7]}",
+        "early_stopping.first=7",
+    ]
     with pytest.raises(InputErrors) as caught:
         read_study(JOINT, [*broken, *others, "confirm.num_best=99"])
     named = " ".join(problem.what.split(" =")[0] for problem in caught.value.problems)
-    assert named == "search.beta num_trials seeds.1 allowance.max_cost search.rho early_stopping.first"
+    assert named == "search.beta num_trials seeds.1 search_budget.steps search.rho early_stopping.first"
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.results.archive import ORIGIN
 from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import MADE_FROM_CORPUS, CheckedStudy, read_study
-from rse_study.study.planning.plan import Plan
-from rse_study.study.planning.planner import StudyPlanner
-from rse_study.study.planning.throughput import TimedWork
+from rse_study.study.planning.footprint import disk_too_small, missing_gpu
+from rse_study.study.planning.measured import TimedWork
+from rse_study.study.planning.plan import Plan, check_hours, plan_study
 from rse_study.training.materials import Materials, PrepareMaterials
 from rse_study.training.trial import Replayed, Trial
 
@@ -34,16 +34,14 @@ def show_plan(
     probes: bool,
     as_json: bool,
     max_hours: float | None,
-    max_cost: float | None,
     cluster: str = "",
     is_wide: bool = False,
 ) -> None:
-    """Print the plan; raise OverBudget where its expected total passes a limit."""
-    checked = read_study(study_file(study, store), overrides)
-    planner = StudyPlanner(
-        checked, store, probe_with_bars, max_hours, max_cost, materials_of_identity(checked, store)
-    )
-    planned = planner.plan(probes=probes)
+    """Print the plan; raise OverBudget if a grid's expected total passes a limit."""
+    checked = read_limited(study, overrides, store, max_hours)
+    missing = check_data(checked, data_dir())
+    prepare = materials_of_identity(checked, store, is_here=not missing)
+    planned = plan_study(checked, store, prepare, probe_with_bars if probes else None)
     if cluster:
         planned = _priced_on(cluster, checked, planned)
     if as_json:
@@ -60,9 +58,12 @@ def show_plan(
     )
     if busy:
         say(busy, stderr())
-    for warning in planner.check(planned):
+    if not cluster and (full := disk_too_small(checked.study, planned.footprint, store)):
+        say(f"warning: {full}", stderr())
+    if not cluster and (problem := missing_gpu(checked)):
+        say(f"warning: {problem}", stderr())
+    for warning in check_hours(planned, max_hours) if max_hours and checked.rows else ():
         say(f"warning: {warning}", stderr())
-    missing = check_data(checked, data_dir())
     if missing:
         say(missing_text(missing, study), stderr())
     if not as_json:
@@ -90,8 +91,7 @@ def _next(planned: Plan, words: Sequence[str], cluster: str, probes: bool) -> st
         return command("plan", *words, "--probe")
     if cluster:
         return command("cluster", "submit", cluster, *words)
-    is_left = planned.scores.num_only or any(stage.num_to_run for stage in planned.stages)
-    return command("run", *words) if is_left else command("report", planned.study)
+    return command("report", planned.study) if planned.is_complete else command("run", *words)
 
 
 def _priced_on(cluster: str, checked: CheckedStudy, planned: Plan) -> Plan:
@@ -123,17 +123,26 @@ def probe_with_bars(checked: CheckedStudy, folder: Path) -> tuple[TimedWork, ...
         return probe(checked, prepared, partial(bars.advanced, "probe: trials timed"))
 
 
-def materials_of_identity(checked: CheckedStudy, store: Path) -> PrepareMaterials:
+def read_limited(study: str, overrides: Sequence[str], store: Path, max_hours: float | None) -> CheckedStudy:
+    """Read a study; of a search, a limit in device hours is its budget (0: none)."""
+    path = study_file(study, store)
+    checked = read_study(path, overrides)
+    if max_hours is None or checked.rows:
+        return checked
+    return read_study(path, [*overrides, f"search_budget.device_hours={max_hours:g}"])
+
+
+def materials_of_identity(checked: CheckedStudy, store: Path, *, is_here: bool) -> PrepareMaterials:
     """Return a function that prepares the materials of a trial's identity.
 
-    Replayed and watched sets, which take long, are left out. It raises InputError where the study's data, or a base
-    that was trained elsewhere, are not here.
+    Replayed and watched sets, which take long, are left out. It raises InputError unless the study's data and base are
+    on this machine.
     """
     folder = store / checked.study.name
-    is_elsewhere = cache(lambda: stands_elsewhere(checked, folder))
+    stands_here = cache(lambda: is_here and not stands_elsewhere(checked, folder))
 
     def prepare(trial: Trial) -> Materials:
-        if is_elsewhere():
+        if not stands_here():
             raise InputError("its data or its base are not here", where=checked.study.name)
         plain = trial.model_copy(update={"replayed": Replayed(), "watched": {}})
         with ActivityBars(stderr()) as bars, bars.waiting("comparing corpus and base with the ledger's"):
@@ -143,8 +152,8 @@ def materials_of_identity(checked: CheckedStudy, store: Path) -> PrepareMaterial
 
 
 def stands_elsewhere(checked: CheckedStudy, folder: Path) -> bool:
-    """Whether a study came without its data or its trained base, or in an archive."""
-    if (folder / ORIGIN).is_file() or check_data(checked, data_dir()):
+    """Whether a study came in an archive, or without the base that was trained for it."""
+    if (folder / ORIGIN).is_file():
         return True
     from rse_study.assets.trained import trained_assets  # imports torch
 
