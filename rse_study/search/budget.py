@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from rse_study.results.files.queries import LedgerQueries
-from rse_study.results.files.queries import now as current_time
+from rse_study.results.files.queries import LedgerQueries, now
 from rse_study.results.records import AttemptRecord, CellRecord, Record
 from rse_study.results.study_record import StudyRecord
 from rse_study.search.choice import is_search_over
@@ -66,15 +65,17 @@ class BudgetShare(Record):
         return self.with_next <= self.limit
 
 
-def budget_shares(ledger: LedgerQueries, now: str = "", *, is_held: bool = True) -> tuple[BudgetShare, ...]:
-    """Return the use of each limit of a search; empty without limits."""
+def budget_shares(ledger: LedgerQueries, at: str = "", *, is_held: bool = True) -> tuple[BudgetShare, ...]:
+    """Return the use of each limit of a search, now or at a time."""
     study = ledger.study()
     assert study is not None, "nothing was frozen yet"
     limits, uses = study.settings.search_budget, dict[str, tuple[float, float]]()
     if limits.steps:
-        uses["steps"] = _steps(ledger, study.objective.metric, float(study.settings.of_base("budget.amount")))
+        uses["steps"] = steps_of(
+            ledger, study.objective.metric, float(study.settings.of_base("budget.amount"))
+        )
     if limits.device_hours:
-        values = {"now": now or current_time(), "is_held": is_held}
+        values = {"now": at or now(), "is_held": is_held}
         ((spent, left, one_more),) = ledger.select(DEVICE_SECONDS, values)
         uses["device_hours"] = spent / 3600, (spent + left + one_more) / 3600
     return tuple(
@@ -83,8 +84,8 @@ def budget_shares(ledger: LedgerQueries, now: str = "", *, is_held: bool = True)
     )
 
 
-def _steps(ledger: LedgerQueries, metric: str, amount: float) -> tuple[float, float]:
-    """Return the steps taken, and those with the begun cells and one more at their full budget.
+def steps_of(ledger: LedgerQueries, metric: str, amount: float) -> tuple[float, float]:
+    """Return the steps taken, and those once begun cells and one more have ended.
 
     An interrupted cell is the next.
     """
@@ -111,21 +112,12 @@ def searched_cells(cells: Iterable[CellRecord], attempts: Sequence[AttemptRecord
 
 
 def as_far_as_it_went(
-    ledger: LedgerQueries, study: StudyRecord, cells: Iterable[CellRecord], shares: Sequence[BudgetShare]
-) -> StudyRecord:
-    """Return the frozen study, cut to the trials that a budget had room for."""
-    if not shares:
-        return study
-    return shortened(study, searched_cells(cells, ledger.attempts()), shares)
-
-
-def shortened(
     study: StudyRecord, searched: Sequence[CellRecord], shares: Sequence[BudgetShare]
 ) -> StudyRecord:
-    """Return the study as far as its search went, if its budget has ended it.
+    """Return the frozen study, cut to the trials that a budget had room for.
 
-    That is so if trials are left, no cell runs, and one more would not fit. Interrupted cells without room are not
-    waited for; those given up with a reason count.
+    A budget has ended the search if trials are left, no cell runs, and one more would not fit. Interrupted cells
+    without room are not waited for; those given up with a reason count.
     """
     has_room = all(share.has_room for share in shares)
     if is_search_over(study, searched) or has_room or any(cell.status == "running" for cell in searched):

@@ -129,19 +129,19 @@ STUDY = StudyRecord(
 
 def test_a_search_that_was_ended_has_the_trials_it_had_room_for():
     cells = [cell(n, "complete") for n in range(3)] + [cell(0, "complete", "confirm")]
-    ended = search_budget.shortened(STUDY, [one for one in cells if one.stage == "search"], SPENT)
+    ended = search_budget.as_far_as_it_went(STUDY, [one for one in cells if one.stage == "search"], SPENT)
     assert (ended.num_trials, ended.num_cells) == (3, 9)
     assert search_budget.ended_by(ended, SPENT) == (
         "the search's budget ended it after 3 of at most 10 trials: 180 of 200 optimiser steps spent, 240 with one "
         "more cell"
     )
     base = cell(0, "complete").model_copy(update={"label": "base"})
-    ended = search_budget.shortened(STUDY, [base, cell(1, "failed")], SPENT)
+    ended = search_budget.as_far_as_it_went(STUDY, [base, cell(1, "failed")], SPENT)
     assert (ended.num_trials, ended.num_cells) == (2, 16 - 8 - 2)
     cells = [cell(0, "complete"), cell(1, "planned")]
-    assert search_budget.shortened(STUDY, cells, SPENT).num_trials == 1
+    assert search_budget.as_far_as_it_went(STUDY, cells, SPENT).num_trials == 1
     given_up = cells[1].model_copy(update={"reason": "out of memory"})
-    assert search_budget.shortened(STUDY, [cells[0], given_up], SPENT).num_trials == 2
+    assert search_budget.as_far_as_it_went(STUDY, [cells[0], given_up], SPENT).num_trials == 2
 
 
 @cases(
@@ -155,7 +155,7 @@ def test_a_search_that_was_ended_has_the_trials_it_had_room_for():
     ids=["one runs", "all ran", "one more fits exactly", "no budget"],
 )
 def test_a_search_that_was_not_ended_keeps_its_plan(cells, shares):
-    assert search_budget.shortened(STUDY, cells, shares) is STUDY
+    assert search_budget.as_far_as_it_went(STUDY, cells, shares) is STUDY
 
 
 def test_the_limits_of_a_ledger_say_whether_there_is_room(ledger, tmp_path):

@@ -30,16 +30,16 @@ def finish_and_forget(queue: CellQueue, *arguments: Any, **named: Any) -> Any:
     return record
 
 
-def steps_of_the_ended(cells: Any, last_steps: Any, amount: float) -> budget.Use:
+def steps_of_the_ended(ledger: Any, metric: str, amount: float) -> tuple[float, float]:
     """Running cells are not counted against the budget."""
-    use = real_steps_of(cells, last_steps, amount)
-    return budget.Use(use.spent, use.spent + amount)
+    spent, _ = real_steps_of(ledger, metric, amount)
+    return spent, spent + amount
 
 
-def steps_twice(cells: Any, last_steps: Any, amount: float) -> budget.Use:
+def steps_twice(ledger: Any, metric: str, amount: float) -> tuple[float, float]:
     """What is spent counts twice."""
-    use = real_steps_of(cells, last_steps, amount)
-    return budget.Use(2 * use.spent, use.with_next + use.spent)
+    spent, with_next = real_steps_of(ledger, metric, amount)
+    return 2 * spent, with_next + spent
 
 
 def open_lock(path: Any) -> Any:

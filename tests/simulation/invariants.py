@@ -3,6 +3,7 @@
 import sqlite3
 from collections import Counter
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -49,13 +50,26 @@ class Promises:
         _require(len(running) == len(set(running)), "two attempts at a cell run at once")
         limit = self._checked.study.resources.max_concurrent
         _require(not limit or len(running) <= limit, f"{len(running)} cells run, and at most {limit} may")
-        self._check_budget(ledger)
+        self._check_budget(ledger, cells, attempts)
 
-    def _check_budget(self, ledger: sqlite3.Connection) -> None:
+    def _check_budget(self, ledger: sqlite3.Connection, cells: list[Any], attempts: list[Any]) -> None:
         budget = getattr(self._checked.study, "search_budget", None)
         if budget and budget.steps:
             taken = steps_of(self._checked, ledger)
             _require(taken <= budget.steps, f"{taken} steps are taken or begun, of {budget.steps}")
+        if budget and budget.device_hours:  # each cell has one thread
+            searched = {cell[0] for cell in cells if cell[3] == "search"}
+            spans = [
+                (datetime.fromisoformat(begun), datetime.fromisoformat(ended or begun), outcome)
+                for cell, outcome, begun, ended in attempts
+                if cell in searched
+            ]
+            for begun, _, _ in spans:  # when a cell began, what complete ones had taken left room
+                before = sum(
+                    (e - b).total_seconds() for b, e, outcome in spans if e <= begun and outcome == "complete"
+                )
+                room = budget.device_hours * 3600
+                _require(before <= room, f"a cell began when {before:g} s were spent of {room:g} s")
 
 
 def steps_of(checked: CheckedStudy, ledger: sqlite3.Connection) -> float:

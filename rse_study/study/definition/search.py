@@ -18,7 +18,7 @@ REMOVED_LIMITS = {
     **dict.fromkeys(
         ("cost", "price_per_hour"),
         (
-            "is no longer possible: a price is device hours times a price, and the hours are what is limited",
+            "is no longer possible: a search is limited in device hours, not in money",
             "Use device_hours: divide the money by the price of a device hour",
         ),
     ),

@@ -53,13 +53,12 @@ def history_of(checked: CheckedStudy, store: Path, encoders: Collection[str]) ->
     return History(tuple(timed), ", ".join(names), elsewhere)
 
 
-def scored_by_subject(ledger: LedgerQueries, *, of_vectors_only: bool = False) -> dict[str, set[str]]:
+def scored_by_subject(ledger: LedgerQueries) -> dict[str, set[str]]:
     """Return the evaluations that each cell and baseline has."""
     scored, study = defaultdict[str, set[str]](set), ledger.study()
     fingerprints = study.fingerprints if study else {}
     for row in ledger.evaluations():
-        is_todays = row.fingerprint == fingerprints.get(row.evaluation, row.fingerprint)
-        if is_todays and (not of_vectors_only or is_of_vectors(row.evaluation)):
+        if row.fingerprint == fingerprints.get(row.evaluation, row.fingerprint):
             scored[row.subject].add(row.evaluation)
     return scored
 
@@ -79,18 +78,18 @@ def _timed(
         ledger.last_points(frozen.objective.metric),
         Counter(one.cell for one in ledger.attempts()),
     )
-    scored, trials = scored_by_subject(ledger, of_vectors_only=True), trials_by_number(ran)
+    scored, trials = scored_by_subject(ledger), trials_by_number(ran)
     for cell in (one for one in ran if one.trial in trials and one.identity in last):
         where, trial = cell.provenance, trials[cell.trial]
         on_gpu = where.get("device_type") == "cuda"
         used = where.get("workers", 1), where.get("threads", 1), gpus(cell.started) if on_gpu else 0.0
-        whole = seconds_between(cell.started, cell.ended)
+        whole, made = seconds_between(cell.started, cell.ended), filter(is_of_vectors, scored[cell.identity])
         yield TimedWork(
             conditions=Conditions.of(trial, *used),
             seconds=cell.duration_s,
             work=work_of(trial, last[cell.identity][0]),
             beside=max(0.0, whole - cell.duration_s) if num_attempts[cell.identity] <= 1 else None,
-            scored=frozenset(scored[cell.identity]) if cell.stage in ("grid", "confirm") else frozenset(),
+            scored=frozenset(made) if cell.stage in ("grid", "confirm") else frozenset(),
             ended=cell.ended,
             card=str(where.get("device") or "") if on_gpu else "",
         )

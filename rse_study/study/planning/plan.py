@@ -247,7 +247,7 @@ def _notes(checked: CheckedStudy, left: Sequence[Left], timed: Sequence[TimedWor
         if study.ablation_path is not None:
             yield "path: as if base and best trial differed on every axis, until the search is over"
         if study.search_budget is not None:
-            yield "search: as if its budget had room for all trials; cells that do not fit are not started"
+            yield "search: it ends at its budget; confirmation and path come after it"
     if is_left and study.gives_seeds_until_decided:
         yield AT_MOST
     if is_left and study.base.replayed.recipe != "none":

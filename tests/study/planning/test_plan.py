@@ -81,7 +81,7 @@ def test_a_search_is_priced_as_its_base_until_its_budget(content, tmp_path):
     assert any("as if none was stopped early" in note for note in whole.notes)
     cut = planned(num_trials=12, search_budget={"device_hours": 0.5})
     assert cut.stages[0].device_hours == exactly(0.5)
-    assert any("cells that do not fit are not started" in note for note in cut.notes)
+    assert any("search: it ends at its budget" in note for note in cut.notes)
 
 
 @cases(

@@ -1,7 +1,7 @@
 """The body of `plan`: a study checked, counted, priced, printed."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -51,28 +51,30 @@ def show_plan(
         print_rows(HEADINGS, rows, "--wide, or --json", droppable=LEAST_IMPORTANT, is_wide=is_wide)
         for line in lines_below(planned):
             announce(line)
-    busy = (
-        ""
-        if cluster or planned.device_hours is None
-        else busy_machine(os.getloadavg()[1], os.cpu_count() or 1)
-    )
-    if busy:
-        say(busy, stderr())
-    if not cluster and (full := disk_too_small(checked.study, planned.footprint, store)):
-        say(f"warning: {full}", stderr())
-    if not cluster and (problem := missing_gpu(checked)):
-        say(f"warning: {problem}", stderr())
-    for warning in check_hours(planned, max_hours) if max_hours and checked.rows else ():
+    for warning in _warnings(checked, planned, store, max_hours, is_here=not cluster):
         say(f"warning: {warning}", stderr())
     if missing:
         say(missing_text(missing, study), stderr())
     if not as_json:
-        words = (study, *with_overrides(overrides), *in_store(store))
+        limit = ("--max-hours", f"{max_hours:g}") if max_hours else ()
+        words = (study, *with_overrides(overrides), *in_store(store), *limit)
         suggest(
             command("data", "fetch", "--for", study, *with_overrides(overrides))
             if missing
             else _next(planned, words, cluster, probes)
         )
+
+
+def _warnings(
+    checked: CheckedStudy, planned: Plan, store: Path, max_hours: float | None, *, is_here: bool
+) -> Iterator[str]:
+    """Yield warnings on the machine, if the study runs here, and on the limit; raise OverBudget beyond that."""
+    if is_here:
+        busy = busy_machine(os.getloadavg()[1], os.cpu_count() or 1) if planned.device_hours else ""
+        found = (busy, disk_too_small(checked.study, planned.footprint, store), missing_gpu(checked))
+        yield from (str(one) for one in found if one)
+    if max_hours and checked.rows:
+        yield from check_hours(planned, max_hours)
 
 
 def busy_machine(load: float, num_cores: int) -> str:
@@ -81,7 +83,7 @@ def busy_machine(load: float, num_cores: int) -> str:
         return ""
     times = 1 + load / num_cores
     return (
-        f"warning: this machine is busy (load {load:.1f} on {num_cores} cores): until that ends, cells may take up to"
+        f"this machine is busy (load {load:.1f} on {num_cores} cores): until that ends, cells may take up to"
         f" {times:.1f} times as long"
     )
 
