@@ -30,7 +30,7 @@ WITH span AS (
 SELECT coalesce(sum(devices * CASE WHEN outcome = 'lost' OR (outcome = 'running' AND NOT :is_held)
         THEN min(seconds, longest) ELSE seconds END), 0),
     coalesce(sum(devices * max(0, longest - seconds)) FILTER (WHERE outcome = 'running' AND :is_held), 0),
-    coalesce((SELECT devices FROM span ORDER BY started DESC, devices DESC LIMIT 1), 0) * longest
+    coalesce((SELECT devices FROM span ORDER BY started DESC, devices DESC LIMIT 1) * longest, 0)
 FROM span, known
 """
 """Device seconds of a search's attempts, those that the running ones will still take, and those of one more.

@@ -83,6 +83,7 @@ def test_a_lost_attempt_or_one_that_nobody_runs_counts_for_no_longer_than_that(l
 
 
 def test_until_an_attempt_has_ended_nothing_is_known(ledger):
+    assert uses(ledger) == {"device_hours": (0.0, 0.0), "steps": (0.0, 60.0)}
     attempts(ledger, ("lost", "01:00", "11:00", 1))
     assert uses(ledger)["device_hours"] == (0.0, 0.0)
 
