@@ -150,13 +150,21 @@ Overrides = Annotated[
 MaxHours = Annotated[
     float | None,
     typer.Option(
-        min=0, help="Limit on the study's total device hours; default: its allowance; 0 = no limit."
+        min=0,
+        help="Limit in device hours (0 = none): a grid that would take longer is refused, and a search ends at it; "
+        "default: search_budget.device_hours.",
     ),
 ]
-MaxCost = Annotated[
-    float | None,
-    typer.Option(min=0, help="Limit on the study's total price; default: its allowance; 0 = no limit."),
-]
+
+
+def _refuse_max_cost(given: float | None) -> None:
+    if given is not None:
+        raise typer.BadParameter(
+            "was removed. Use --max-hours: divide the money by the price of a device hour"
+        )
+
+
+MaxCost = Annotated[float | None, typer.Option(hidden=True, callback=_refuse_max_cost, help="Refused.")]
 Revise = Annotated[
     bool,
     typer.Option(

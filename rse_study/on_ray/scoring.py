@@ -21,9 +21,8 @@ from rse_study.results.files.result_file import Result
 from rse_study.results.files.schema import baselines_folder
 from rse_study.results.records import CellRecord, EvaluationRow
 from rse_study.search.choice import best_first
-from rse_study.study.baselines import can_measure
+from rse_study.study.baselines import can_measure, measure_baseline_once
 from rse_study.study.definition.config import Baseline, Study
-from rse_study.study.shared_baselines import measure_baseline_once
 from rse_study.training.trial import Trial
 
 WITHOUT_ENCODER = "token_overlap"
@@ -72,7 +71,7 @@ class Scoring:
         for name, lacking in wanted:
             on_progress = partial(self._callback.advanced, f"baseline {name}, evaluations")
             materials = self._materials.of(base)
-            yield measure_baseline_once(base, materials, name, lacking, on_progress=on_progress)
+            yield measure_baseline_once(name, base, materials, lacking, on_progress=on_progress)
 
     def everything(self, cells: Sequence[Cell], runtime: RayRuntime) -> None:
         """Measure and enter all missing scores, then delete models not to be kept."""

@@ -33,16 +33,16 @@ from rse_study.on_ray.workers.payloads import MaterialsCache
 from rse_study.results.cell_state import cells_for_next_run, status_for_next_run
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.records import BASELINES, FINISHED, CellRecord, EvaluationRow, Stage
-from rse_study.results.study_record import StudyRecord
 from rse_study.sampling.importance import enter_importance
 from rse_study.sampling.proposer import Proposer
 from rse_study.sampling.pruners import deciding_rule, describe_rule
 from rse_study.sampling.samplers import describe_sampler
-from rse_study.search.budget import RunningBudget
+from rse_study.search.budget import has_room
 from rse_study.search.state import search_state
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.space import Axis
 from rse_study.study.pending import pending_revision
+from rse_study.study.planning.footprint import trials_of
 from rse_study.study.planning.run_again import KnownCells, run_again
 from rse_study.study.record import provenance_of, study_record
 from rse_study.study.revisions import change_between
@@ -77,22 +77,15 @@ class StudyRun:
         """Read materials and evaluations, then freeze the study; refuse before that."""
         self._refuse_another_question()
         study, base = self._study, self.materials.of(self._checked.base)
-        for point in self._checked.space.edges() if study.grid is None else ():
-            self.materials.of(self._checked.space.apply(point))
-        for row in self._checked.rows:
-            self.materials.of(row.trial)
+        for trial in trials_of(self._checked):
+            self.materials.of(trial)
         self._say_what_is_run_again()
         evaluations, judges = [self._read(name) for name in study.evaluations], list(judges_of(base))
         self._freeze(base, evaluations, judges)
+        self._ended = {cell.identity for cell in self._ledger.cells() if self._has_ended(cell)}
+        ledger, callback = self._ledger, self._callback
         self._scoring = Scoring(
-            study,
-            self._checked.base,
-            self._files,
-            self._ledger,
-            self.materials,
-            self._callback,
-            evaluations,
-            judges,
+            study, self._checked.base, self._files, ledger, self.materials, callback, evaluations, judges
         )
 
     def _freeze(self, base: Materials, evaluations: list[Evaluation], judges: list[Evaluation]) -> None:
@@ -191,7 +184,7 @@ class StudyRun:
         domains = {axis.name: axis.domain for axis in checked.space.axes}
         proposer = Proposer(domains, study.sampler, study.search_seed, study.directions, checked.folder)
         source = ProposedCells(checked, proposer, self.materials.identify)
-
+        self._tell_ended([one for one in self._ledger.cells() if one.stage == "search" and not one.retired])
         queue = CellQueue(
             study,
             "search",
@@ -199,7 +192,7 @@ class StudyRun:
             self._ledger,
             self._files,
             checked.rungs,
-            has_room=RunningBudget(self._ledger).has_room,
+            has_room=partial(has_room, self._ledger),
             settled=self._scoring.drop_settled,
             axes=self._axes_by_heading(),
             rule=deciding_rule(study, checked.folder),
@@ -210,20 +203,23 @@ class StudyRun:
             self._say_where_it_ended()
             enter_importance(self._ledger)
 
-    def _frozen(self) -> StudyRecord:
-        frozen = self._ledger.study()
-        assert frozen is not None, "cells run after the study was frozen"
-        return frozen
+    def _tell_ended(self, cells: Sequence[Cell | CellRecord]) -> None:
+        """Tell once which of these cells had ended before this run."""
+        found = [cell for cell in cells if cell.identity in self._ended]
+        self._ended.difference_update(cell.identity for cell in found)
+        if found:
+            self._callback.cells_found(found)
 
     def _axes_by_heading(self) -> dict[str, Axis]:
         """Return the axes as tables name them: by symbol, unless two share it."""
-        return dict(zip(self._frozen().headings, self._checked.space.axes, strict=True))
+        frozen = self._ledger.study()
+        assert frozen is not None, "cells run after the study was frozen"
+        return dict(zip(frozen.headings, self._checked.space.axes, strict=True))
 
     def _say_where_it_ended(self) -> None:
         """Note once that the budget has ended the search."""
         cells = cells_for_next_run(self._ledger, self._files.study_dir)
-        state = search_state(self._ledger, cells, is_held=True)
-        said = state.reason_of_end
+        said = search_state(self._ledger, cells, is_held=True).reason_of_end
         if not said:
             return
         if not any(event["text"] == said for event in self._ledger.last_events(MANY_EVENTS)):
@@ -265,6 +261,7 @@ class StudyRun:
     ) -> None:
         if not cells:
             return
+        self._tell_ended(cells)
         if stage != "search":
             self._ledger.claim([cell.record() for cell in cells])
             self._ledger.retire_others({cell.identity for cell in cells}, stage)

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from rse_study.spec import Spec
 
@@ -89,23 +89,11 @@ class PathSettings(_Settings):
     seeds: tuple[int, ...] = ()
 
 
-class SearchBudget(Spec):
-    """What ends a search, whichever comes first; 0 = no limit.
+class BudgetSettings(_Settings):
+    """Limits of a search; 0 means none."""
 
-    No cell is begun that would not fit, if it takes as long as the longest complete one. `num_trials` are the most.
-    Confirmation and path come after it and are not in it; `allowance` is what the whole study may cost.
-    """
-
-    hours: NonNegativeFloat = 0.0
-    """in which cells of the search ran"""
-    steps: NonNegativeInt = 0
-    """optimiser steps of all its cells"""
-    device_hours: NonNegativeFloat = 0.0
-    """hours times GPUs, or else CPU threads"""
-    cost: NonNegativeFloat = 0.0
-    """device hours times their price"""
-    price_per_hour: NonNegativeFloat = 0.0
-    """of a device hour, in any currency"""
+    steps: float = 0.0
+    device_hours: float = 0.0
 
 
 class StudySettings(_Settings):
@@ -125,7 +113,7 @@ class StudySettings(_Settings):
     sampler: dict[str, Any] = Field(default_factory=dict)
     margin: float | None = None
     early_stopping: dict[str, Any] = Field(default_factory=dict)
-    search_budget: SearchBudget = SearchBudget()
+    search_budget: BudgetSettings = BudgetSettings()
     confirm: ConfirmSettings = ConfirmSettings()
     ablation_path: PathSettings = PathSettings()
     allowance: dict[str, Any] = Field(default_factory=dict)

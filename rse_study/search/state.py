@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from rse_study.results.cell_state import count_cells
 from rse_study.results.comparing.row_seeds import RowSeeds, row_seeds_of
-from rse_study.results.files.queries import LedgerQueries, now
+from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord, Stage
-from rse_study.results.settings import SearchBudget, StudySettings
+from rse_study.results.settings import StudySettings
 from rse_study.results.study_record import StudyRecord
 from rse_study.search.ablation_path import PathState, most_path_cells, num_path_cells, path_state
-from rse_study.search.budget import BudgetShare, as_far_as_it_went, budget_shares, ended_by
+from rse_study.search.budget import BudgetShare, as_far_as_it_went, budget_shares, ended_by, searched_cells
 from rse_study.search.choice import TrialResult, is_search_over, standings_of
 
 STAGES: dict[Stage, str] = {
@@ -48,11 +48,6 @@ class SearchState:
     def is_over(self) -> bool:
         """Whether all trials have ended: before that, another may become the best."""
         return is_search_over(self.study, self.cells)
-
-    @property
-    def spent_budget(self) -> SearchBudget | None:
-        """The budget that has ended the search."""
-        return self.study.settings.search_budget if self.study.is_cut_short else None
 
     @property
     def reason_of_end(self) -> str:
@@ -96,8 +91,9 @@ def search_state(ledger: LedgerQueries, cells: Iterable[CellRecord], *, is_held:
     assert frozen is not None, "nothing was frozen yet"
     num_spared = frozen.num_trials * len(frozen.further_seeds) - num_of_further_seeds(frozen, cells)
     frozen = frozen.model_copy(update={"num_cells": frozen.num_cells - num_spared})
-    shares = budget_shares(ledger, now(), is_held=is_held)
-    study = as_far_as_it_went(ledger, frozen, cells, shares)
+    shares = budget_shares(ledger, is_held=is_held)
+    searched = searched_cells(cells, ledger.attempts()) if shares else []
+    study = as_far_as_it_went(frozen, searched, shares)
     rows = row_seeds_of(ledger, study, cells)
     if rows is not None:
         others = 0 if study.kind == "grid" else study.num_cells - study.confirm_settings.num_cells

@@ -1,9 +1,13 @@
 """Baselines: the rows that every report shows beside the trials."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import cast
+
+import torch
 
 from rse_study.activity import ProgressCallback
 from rse_study.downstream.scored_model import (
@@ -19,60 +23,73 @@ from rse_study.evaluation.vectors import whitened
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder, untrained
 from rse_study.models.pooling import PoolingKind
+from rse_study.results.bit_equality import what_decides
+from rse_study.results.files.evaluation_file import write_evaluations, written_rows
 from rse_study.results.records import EvaluationRow
+from rse_study.spec import fingerprint_of
 from rse_study.study.definition.config import Baseline
 from rse_study.training.materials import Materials
+from rse_study.training.provenance import provenance
 from rse_study.training.trial import Trial
 
 ADVERSARIAL = 1.0
 """FGM's usual length; Miyato et al. (2017) have 5 for embeddings scaled to unit variance"""
+FOLDER = "scores-and-items-of-baselines"
+"""folder beside the tokenised corpus, on the machine that measures"""
 NO_WEIGHTS = ("untrained", "whitening")  # they have no trained weights that could be fine-tuned
 
 
-def measure_baselines(
+def measure_baseline_once(
+    name: Baseline,
     trial: Trial,
     materials: Materials,
-    names: Iterable[Baseline],
+    evaluations: Sequence[Evaluation],
+    device: str = "cpu",
+    on_progress: ProgressCallback = lambda done, total: None,
+) -> list[EvaluationRow]:
+    """Return a baseline's rows, read from disk if another study measured them.
+
+    All studies with the same base share them.
+    """
+    measure = partial(measure_baseline, name, trial, materials, device=device, on_progress=on_progress)
+    if "base" not in materials.fingerprints:
+        return measure(evaluations)
+    folder = materials.corpus.parent / FOLDER / _key(trial, materials, device)[:32]
+    known = written_rows(folder, name, {(one.name, one.fingerprint) for one in evaluations})
+    lacking = [one for one in evaluations if one.name not in {row.evaluation for row in known}]
+    measured = measure(lacking) if lacking else []
+    if measured:
+        with suppress(OSError):  # the corpus may be in a read-only folder
+            write_evaluations(folder, measured)
+    return [*known, *measured]
+
+
+def _key(trial: Trial, materials: Materials, device: str) -> str:
+    return fingerprint_of(
+        {
+            "base": materials.fingerprints["base"],
+            "pooling": trial.encoder.pooling,
+            "template": trial.encoder.template,
+            "semantics": trial.encoder.semantics,
+            "decides": what_decides(provenance(torch.device(device))),
+        }
+    )
+
+
+def measure_baseline(
+    name: Baseline,
+    trial: Trial,
+    materials: Materials,
     evaluations: Sequence[Evaluation],
     folder: Path | None = None,
     device: str = "cpu",
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> list[EvaluationRow]:
-    """Return every evaluation's rows for each baseline, named as in `BASELINES`.
+    """Return every evaluation's rows for a baseline, named as in `BASELINES`.
 
     Fine-tuned classifiers and attacks are left in `folder`; its owner removes the classifiers once no other
     baseline, which may share them, is left.
     """
-    return [
-        row
-        for name in names
-        for row in _scores(name, trial, materials, evaluations, folder, device, on_progress)
-    ]
-
-
-def attacks_folder(name: Baseline) -> str:
-    """Return the name of the folder with the outcomes of attacks on a baseline."""
-    return f"attacks-{name}"
-
-
-def can_measure(name: Baseline, evaluation: Evaluation) -> bool:
-    """Whether an evaluation can score a baseline, which may lack vectors or weights."""
-    if name == "token_overlap":
-        return isinstance(evaluation, Similarity)
-    if name == "adversarial":
-        return isinstance(evaluation, FineTunedEvaluation)
-    return name not in NO_WEIGHTS or not isinstance(evaluation, FineTunedEvaluation)
-
-
-def _scores(
-    name: Baseline,
-    trial: Trial,
-    materials: Materials,
-    evaluations: Sequence[Evaluation],
-    folder: Path | None,
-    device: str,
-    on_progress: ProgressCallback,
-) -> list[EvaluationRow]:
     if name == "token_overlap":
         similarities = [one for one in evaluations if isinstance(one, Similarity)]
         return [row for one in similarities for row in one.score_overlap(name)]
@@ -101,3 +118,17 @@ def _scores(
             weights = replace(weights, adversarial=ADVERSARIAL)
         subject = replace(subject, weights=weights)
     return score_model(subject, evaluations, on_progress)
+
+
+def attacks_folder(name: Baseline) -> str:
+    """Return the name of the folder with the outcomes of attacks on a baseline."""
+    return f"attacks-{name}"
+
+
+def can_measure(name: Baseline, evaluation: Evaluation) -> bool:
+    """Whether an evaluation can score a baseline, which may lack vectors or weights."""
+    if name == "token_overlap":
+        return isinstance(evaluation, Similarity)
+    if name == "adversarial":
+        return isinstance(evaluation, FineTunedEvaluation)
+    return name not in NO_WEIGHTS or not isinstance(evaluation, FineTunedEvaluation)

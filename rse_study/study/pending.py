@@ -1,7 +1,7 @@
 """A revision that a file would make of its study, and the consent it wants."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,7 +91,12 @@ def _leaving(ledger: LedgerQueries, checked: CheckedStudy) -> list[CellRecord]:
     seeds = {"grid": checked.study.all_seeds} if rows else seeds
     cells = [one for one in ledger.cells() if one.stage in seeds and not one.retired]
     cells = [one for one in cells if one.status == "complete"]
-    return [one for one in cells if one.seed not in seeds[one.stage] or (rows and trial_of(one) not in rows)]
+    trials = trials_by_number(cells)
+    return [
+        one
+        for one in cells
+        if one.seed not in seeds[one.stage] or (rows and trials.get(one.trial) not in rows)
+    ]
 
 
 def trial_of(cell: CellRecord) -> Trial | None:
@@ -100,6 +105,13 @@ def trial_of(cell: CellRecord) -> Trial | None:
         return Trial.model_validate(cell.config)
     except (ValidationError, InputError):
         return None
+
+
+def trials_by_number(cells: Iterable[CellRecord]) -> dict[int, Trial]:
+    """Return the trials of cells, each read once, that today's code knows."""
+    first = {cell.trial: cell for cell in cells}
+    read = {number: trial_of(cell) for number, cell in first.items()}
+    return {number: trial for number, trial in read.items() if trial is not None}
 
 
 def named_cells(frozen: StudyRecord, cells: Sequence[CellRecord]) -> str:

@@ -165,6 +165,13 @@ def _leaf_by_leaf(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChange
     yield from (f"{leaf}: {before.get(leaf)} -> {now[leaf]}" for leaf in now if before.get(leaf) != now[leaf])
 
 
+def _search_budget(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
+    """Allow every change; limits of earlier versions, which are 0, are none."""
+    before, now = ({name: one for name, one in (given or {}).items() if one} for given in (old, new))
+    if before != now:
+        yield from _free(path, before or None, now or None, kind)
+
+
 def _list_changes(path: str, old: Sequence[Any], new: Sequence[Any], kind: StudyKind) -> FieldChanges:
     yield from _counted(path, old, new)
 
@@ -262,7 +269,7 @@ CHANGE_RULES: dict[str, Callable[[str, Any, Any, StudyKind], FieldChanges]] = {
     "grid": _grid,
     "search": _search,
     "num_trials": _grows,
-    "search_budget": _free,
+    "search_budget": _search_budget,
     "seeds": _seeds,
     "evaluations": _list_changes,
     "attacks": _leaf_by_leaf,

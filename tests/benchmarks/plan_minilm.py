@@ -19,14 +19,11 @@ from pathlib import Path
 import numpy as np
 
 from rse_study.cli.arguments.study import study_file
-from rse_study.data.location import data_dir
 from rse_study.results.archive import unpack_archive
 from rse_study.results.device_time import seconds_between
 from rse_study.results.files.schema import cell_folder, ledger_path
 from rse_study.study.checking.validation import read_study
-from rse_study.study.planning.data_sizes import DataSizes
-from rse_study.study.planning.history import history_of
-from rse_study.study.planning.plan import plan
+from rse_study.study.planning.plan import plan_study
 
 SHIPPED = Path(__file__).parents[2] / "docs" / "results" / "minilm"
 STUDIES = ("methods", "rse-table6", "rse-table5", "rse-figure5", "rse-table1", "joint", "mean")
@@ -100,8 +97,7 @@ def planned(name: str, seeds: list[int], store: Path) -> tuple[float, float, flo
     """The hours that `plan` says with this store."""
     overrides = [] if name == "joint" else [f"seeds={seeds}"]
     checked = read_study(study_file(f"{name.replace('-', '_')}_minilm"), overrides)
-    sizes, folder = DataSizes(data_dir(), checked.study.settings, checked.folder), store / checked.study.name
-    hours = plan(checked, *history_of(folder, store, sizes, {"minilm"}, checked.study), sizes).device_hours
+    hours = plan_study(checked, store).device_hours
     assert hours is not None, name
     return hours.low, hours.mid, hours.high
 

@@ -41,7 +41,7 @@ def test_words_that_yaml_may_misread_stay_words():
 def test_the_same_question_has_the_same_name_and_another_another():
     name = job().submission_id
     assert name == job().submission_id
-    assert name == job("resources.max_concurrent=1", "allowance.max_hours=2").submission_id
+    assert name == job("resources.max_concurrent=1", "allowance.price_per_hour=2").submission_id
     for override in ("confirm.seeds=[3]", "num_trials=6", "base.batch_size=16", "search_seed=1"):
         assert job(override).submission_id != name, override
 

@@ -4,7 +4,6 @@ import pytest
 
 from rse_study.cluster.price import describe_time, device_hour_price, hourly_price
 from rse_study.study.definition.resources import Resources
-from rse_study.study.planning.throughput import num_devices
 from tests.cases import cases
 from tests.cluster.samples import shipped
 
@@ -70,5 +69,5 @@ def test_cells_that_share_a_gpu_take_their_part_of_its_hours(cell, num_cells, ho
     spec = shipped("azure-gpu", "head.price_per_hour=0", "workers.gpu.price_per_hour=1")
     resources = Resources(**cell)
     said = f"{num_cells} cells at a time: {hours:g} h by the clock, or more"
-    assert describe_time(spec, resources, 96 * num_devices(resources), 96).startswith(said)
+    assert describe_time(spec, resources, 96 * resources.num_devices, 96).startswith(said)
     assert device_hour_price(spec, resources) == pytest.approx(price)

@@ -12,7 +12,6 @@ from rse_study.search.observation import Observation
 from rse_study.search.stopping import TrialAtRung
 from rse_study.spec import hash_file
 from rse_study.study.checking.validation import read_study
-from rse_study.study.planning.rung_shares import stopped_share
 from tests.cases import cases
 from tests.search.stopping.waiting import waiting
 
@@ -62,8 +61,6 @@ def test_it_decides_by_its_class_and_the_rungs_are_where_the_file_says(study):
     assert rule.verdict(waiting(10.4, {15: {0: 10.0}, 30: {}}, **at_second)) == "stop"
     assert rule.verdict(waiting(10.5, {15: {0: 10.0}, 30: {}}, **at_second)) == "continue"
     assert rule.verdict(waiting(float("nan"), {15: {}}, rungs=checked.rungs)) == "stop"
-    share = stopped_share(rule, checked.rungs, 60, 40)
-    assert (share.low, share.high) == (1.0, 1.0)
 
 
 def test_the_study_is_frozen_with_it_and_its_file_is_in_the_provenance(study):

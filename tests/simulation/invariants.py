@@ -54,11 +54,11 @@ class Promises:
 
     def _check_budget(self, ledger: sqlite3.Connection, cells: list[Any], attempts: list[Any]) -> None:
         budget = getattr(self._checked.study, "search_budget", None)
-        searched = {cell[0]: cell[4] for cell in cells if cell[3] == "search"}
         if budget and budget.steps:
             taken = steps_of(self._checked, ledger)
             _require(taken <= budget.steps, f"{taken} steps are taken or begun, of {budget.steps}")
-        if budget and budget.hours:
+        if budget and budget.device_hours:  # each cell has one thread
+            searched = {cell[0] for cell in cells if cell[3] == "search"}
             spans = [
                 (datetime.fromisoformat(begun), datetime.fromisoformat(ended or begun), outcome)
                 for cell, outcome, begun, ended in attempts
@@ -68,12 +68,8 @@ class Promises:
                 before = sum(
                     (e - b).total_seconds() for b, e, outcome in spans if e <= begun and outcome == "complete"
                 )
-                room = budget.hours * 3600 * max(1, self._most_at_once(spans))
-                _require(before <= room, f"a cell began when {before:g} s were spent of {budget.hours} h")
-
-    @staticmethod
-    def _most_at_once(spans: list[Any]) -> int:
-        return max(sum(b <= begun < e for b, e, _ in spans) for begun, _, _ in spans)
+                room = budget.device_hours * 3600
+                _require(before <= room, f"a cell began when {before:g} s were spent of {room:g} s")
 
 
 def steps_of(checked: CheckedStudy, ledger: sqlite3.Connection) -> float:

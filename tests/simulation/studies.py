@@ -27,7 +27,7 @@ STUDIES: dict[str, Mapping[str, Any]] = {
     "search": CONTENT | {"num_trials": 6, "confirm": {"seeds": [1], "num_best": 2}},
     "stopped": CONTENT | ASHA | {"num_trials": 6, "confirm": {"seeds": [1], "num_best": 1}},
     "budget": CONTENT | {"num_trials": 8, "search_budget": {"steps": 20}} | ASHA,
-    "hours": CONTENT | {"num_trials": 8, "search_budget": {"hours": 0.05}},
+    "hours": CONTENT | {"num_trials": 8, "search_budget": {"device_hours": 0.05}},
     "path": CONTENT | {"num_trials": 3, "confirm": {"seeds": [1]}, "ablation_path": {"seeds": [1, 2]}},
     "conditions": CONTENT
     | {"search": CONDITIONAL, "num_trials": 6, "sampler": {"name": "tpe", "num_startup": 3}},

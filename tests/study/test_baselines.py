@@ -13,8 +13,10 @@ from rse_study.downstream.settings import Attacks, Settings
 from rse_study.evaluation.sts import Similarity, evaluate_sts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
+from rse_study.results.files.evaluation_file import FILE_NAME
 from rse_study.results.records import BASELINES
-from rse_study.study.baselines import measure_baselines
+from rse_study.study import baselines
+from rse_study.study.baselines import FOLDER, measure_baseline, measure_baseline_once
 from tests.cases import cases
 from tests.downstream.toy_tasks import write_nli
 from tests.training.classifier.sorted_words import LEARNS
@@ -30,9 +32,8 @@ def measured(tmp_path_factory):
     sentences = builtin.corpus(0, 120)
     materials = World(tmp_path_factory.mktemp("world"), sentences).materials(dropout=0.0)
     other = replace(materials.dev, name="other", gold=materials.dev.gold[::-1].copy())
-    rows = measure_baselines(
-        small_trial(), materials, list(BASELINES), [Similarity(materials.dev), Similarity(other)]
-    )
+    asked = [Similarity(materials.dev), Similarity(other)]
+    rows = [row for name in BASELINES for row in measure_baseline(name, small_trial(), materials, asked)]
     return materials, other, values(rows)
 
 
@@ -48,7 +49,11 @@ def test_adversarial_fine_tuning_is_a_baseline_of_fine_tuned_classifiers_alone(m
     settings = Settings(Attacks(), LEARNS.model_copy(update={"epochs": 1}))
     asked = [read_evaluation("SNLI/fine_tuned", tmp_path, settings), Similarity(measured[0].dev)]
     materials = replace(measured[0], base=learner)
-    rows = measure_baselines(small_trial(), materials, ["start", "adversarial"], asked, tmp_path / "out")
+    rows = [
+        row
+        for name in ("start", "adversarial")
+        for row in measure_baseline(name, small_trial(), materials, asked, tmp_path / "out")
+    ]
     of_snli = {row.subject: row.value for row in rows if row.task == "SNLI"}
     assert of_snli.keys() == {"start", "adversarial"}
     assert {row.subject for row in rows if row.task != "SNLI"} == {"start"}
@@ -79,3 +84,93 @@ def test_whitening_uses_the_tasks_own_sentences(measured):
     cosines = [round(cosine(*pair), 12) for pair in zip(pairs.first, pairs.second, strict=True)]
     expected = pytest.approx(100 * spearmanr(cosines, pairs.gold).statistic, abs=1e-6)
     assert found["whitening", pairs.name] == expected
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return World(tmp_path_factory.mktemp("world"), builtin.corpus(0, 120)).materials(dropout=0.0)
+
+
+@pytest.fixture
+def materials(made, tmp_path):
+    """A corpus that lies beside nobody else's."""
+    corpus = tmp_path / "corpus"
+    return replace(made, corpus=corpus, fingerprints=made.fingerprints | {"base": "of the world"})
+
+
+@pytest.fixture
+def heard(monkeypatch):
+    """What is really measured: (baseline, pairs), one for each."""
+    heard = []
+
+    def listen(name, trial, materials, evaluations, **more):
+        heard.extend((name, one.pairs.name) for one in evaluations)
+        return measure_baseline(name, trial, materials, evaluations, **more)
+
+    monkeypatch.setattr(baselines, "measure_baseline", listen)
+    return heard
+
+
+def similarities(materials, *names):
+    return [Similarity(replace(materials.dev, name=name)) for name in names]
+
+
+def test_the_next_study_reads_what_the_first_one_measured(materials, heard):
+    trial = small_trial()
+    first = measure_baseline_once("mean", trial, materials, similarities(materials, "one"))
+    again = measure_baseline_once("mean", trial, materials, similarities(materials, "one"))
+    assert first
+    assert again == first
+    assert heard == [("mean", "one")]
+
+
+def test_what_is_new_alone_is_measured(materials, heard):
+    trial, both = small_trial(), similarities(materials, "one", "two")
+    measure_baseline_once("mean", trial, materials, both[:1])
+    rows = measure_baseline_once("mean", trial, materials, both)
+    assert {row.task for row in rows} == {"one", "two"}
+    measure_baseline_once("cls", trial, materials, both[:1])
+    assert heard == [("mean", "one"), ("mean", "two"), ("cls", "one")]
+
+
+def test_of_other_data_nothing_is_taken(materials, heard):
+    trial, (one,) = small_trial(), similarities(materials, "one")
+    measure_baseline_once("mean", trial, materials, [one])
+    other = Similarity(replace(one.pairs, gold=one.pairs.gold[::-1].copy()))
+    rows = measure_baseline_once("mean", trial, materials, [other])
+    assert {row.fingerprint for row in rows} == {other.fingerprint} != {one.fingerprint}
+    assert len(heard) == 2
+
+
+def test_another_base_is_measured(materials, heard):
+    evaluations = similarities(materials, "one")
+    for encoder, fingerprint in (("mean", "a"), ("cls", "a"), ("mean", "b")):
+        trial = small_trial(encoder={"pooling": encoder})
+        base = replace(materials, fingerprints=materials.fingerprints | {"base": fingerprint})
+        measure_baseline_once("start", trial, base, evaluations)
+    assert len(heard) == 3
+
+
+def test_other_kernels_measure(materials, heard, monkeypatch):
+    for choice in ("COMPATIBLE", "AVX2", "AVX2"):
+        monkeypatch.setenv("MKL_CBWR", choice)
+        measure_baseline_once("mean", small_trial(), materials, similarities(materials, "one"))
+    assert len(heard) == 2
+
+
+def test_what_is_damaged_is_measured_again(materials, heard):
+    trial, evaluations = small_trial(), similarities(materials, "one")
+    first = measure_baseline_once("mean", trial, materials, evaluations)
+    (path,) = (materials.corpus.parent / FOLDER).rglob(FILE_NAME)
+    path.write_text(path.read_text(encoding="utf-8").replace('"value": ', '"value": 1'), encoding="utf-8")
+    assert measure_baseline_once("mean", trial, materials, evaluations) == first
+    assert len(heard) == 2
+
+
+def test_weights_that_nobody_knows_share_nothing(materials, heard):
+    known = {name: one for name, one in materials.fingerprints.items() if name != "base"}
+    unknown, evaluations = replace(materials, fingerprints=known), similarities(materials, "one")
+    for _ in range(2):
+        measure_baseline_once("mean", small_trial(), unknown, evaluations)
+    assert len(heard) == 2
+    assert not (materials.corpus.parent / FOLDER).exists()

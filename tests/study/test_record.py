@@ -35,7 +35,7 @@ def test_a_search_is_recorded_with_its_stages_and_not_where_it_runs(record_of):
     assert record.evaluations == ("builtin/test",)
     assert record.objective.evaluation == "builtin/dev/all"
     assert {axis.name: axis.kind for axis in record.axes}["N"] == "int"
-    resolved = record_of("allowance={max_hours: 3}").resolved
+    resolved = record_of("allowance={price_per_hour: 3}").resolved
     assert not {"resources", "budget", "allowance", "grid"} & set(resolved)
     assert "resources" not in resolved["confirm"]
     assert resolved["base"]["method"]["lambda1"] == 1 / 128

@@ -70,7 +70,7 @@ GRID_GROWS = [
     ("grid.baseline=no perturbation", 'grid.baseline: "" -> "no perturbation"'),
     ("paper={table: rse-table6}", 'paper: null -> {"table": "rse-table6", "scale": "paper"}'),
     ("resources={workers: 2}", ""),
-    ("allowance={max_hours: 3}", ""),
+    ("allowance={price_per_hour: 3}", ""),
 ]
 
 

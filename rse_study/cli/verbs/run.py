@@ -1,4 +1,4 @@
-"""The body of `run`: check, price, prepare, run, table, report."""
+"""The body of `run`: check, prepare, run, table, report."""
 
 import os
 import sys
@@ -14,7 +14,6 @@ from analysis.report import write_report
 from rse_study.cli import parameters
 from rse_study.cli.arguments.materials import evaluation_of, materials_of
 from rse_study.cli.arguments.paper_table import problems_of_table
-from rse_study.cli.arguments.study import study_file
 from rse_study.cli.arguments.writable import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.terminal.cell_names import names_by_identity
@@ -23,7 +22,11 @@ from rse_study.cli.terminal.next_step import command, in_store, suggest, with_ov
 from rse_study.cli.terminal.progress import ProgressBoard
 from rse_study.cli.terminal.screen import announce, say, stderr
 from rse_study.cli.terminal.study_table import show_table
-from rse_study.cli.verbs.plan.show import materials_of_identity, probe_with_bars, stands_elsewhere
+from rse_study.cli.verbs.plan.show import (
+    materials_of_identity,
+    probe_with_bars,
+    read_limited,
+)
 from rse_study.data.location import data_dir
 from rse_study.deferred import DeferredName
 from rse_study.errors import InputError, InputErrors
@@ -32,10 +35,10 @@ from rse_study.results.reader import Reader
 from rse_study.search.rebuild import recover
 from rse_study.search.state import SearchState
 from rse_study.study.checking.data_check import check_data, notes_on_data
-from rse_study.study.checking.validation import CheckedStudy, read_study
+from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.pending import pending_in
-from rse_study.study.planning.completeness import is_complete
-from rse_study.study.planning.planner import StudyPlanner
+from rse_study.study.planning.footprint import missing_gpu
+from rse_study.study.planning.plan import check_hours, plan_study
 
 if TYPE_CHECKING:
     from rse_study.on_ray.driver import run_study
@@ -64,10 +67,10 @@ def run_and_report(
     An interrupted study continues where it stopped.
 
     The first Ctrl-C lets running cells finish; the second stops at once. Exit code 0 if every cell completed, 3 if
-    some did not, 4 if the study costs more than its allowance, --max-hours or --max-cost, 130 after Ctrl-C.
+    some did not, 4 if a grid would take more than --max-hours, 130 after Ctrl-C.
     """
     overrides = overrides or []
-    checked = read_study(study_file(study), overrides)
+    checked = read_limited(study, overrides, store, max_hours)
     folder = store / checked.study.name
     announce(f"{checked.study.name}: {checked.study.question}")
     for warning in checked.warnings:
@@ -76,15 +79,13 @@ def run_and_report(
         announce(recovered)
     if track and folder.is_dir():
         announce(f"note: {track} gets the cells that run now; docs/trackers.md logs those that have ended")
-    if is_complete(checked, folder) and stands_elsewhere(checked, folder):
-        announce("every cell and score is complete: nothing is run, and corpus and base are not checked")
-    else:
-        planner = StudyPlanner(
-            checked, store, probe_with_bars, max_hours, max_cost, materials_of_identity(checked, store)
-        )
-        is_revised = is_revised or _consents(checked, folder)
-        on_ray = {"num_cpus": cpus, "address": address, "track": track, "is_revised": is_revised}
-        _run_missing(checked, folder, planner, on_ray)
+    # What is wrong with Ray's folder is said before the work.
+    with nullcontext() if address else ray_folder():
+        _require_everything(checked, folder, on_this_machine=not address)
+    for warning in _require_hours(checked, store, max_hours):
+        say(f"warning: {warning}", stderr())
+    is_revised = is_revised or _consents(checked, folder)
+    _run_missing(checked, folder, num_cpus=cpus, address=address, track=track, is_revised=is_revised)
     again = command("run", study, *with_overrides(overrides), *in_store(store), "--wide")
     with Reader(folder) as reader:
         show_table(reader, f"{again}, or in the report", is_wide)
@@ -112,29 +113,39 @@ def _consents(checked: CheckedStudy, folder: Path) -> bool:
     raise pending.refusal
 
 
-def _run_missing(checked: CheckedStudy, folder: Path, planner: StudyPlanner, on_ray: dict[str, Any]) -> None:
-    # What is wrong with Ray's folder is said before the work.
-    with nullcontext() if on_ray["address"] else ray_folder():
-        _require_everything(checked, folder, is_run=planner.num_ended < checked.num_cells)
+def _require_hours(checked: CheckedStudy, store: Path, max_hours: float | None) -> list[str]:
+    """Return a warning, or raise OverBudget if a grid would pass the limit; without history, its cells are probed."""
+    if not max_hours or not checked.rows:
+        return []
+    prepare = materials_of_identity(checked, store, is_here=True)
+    planned = plan_study(checked, store, prepare)
+    if planned.device_hours is None:
+        planned = plan_study(checked, store, prepare, probe_with_bars)
+    return check_hours(planned, max_hours)
+
+
+def _run_missing(checked: CheckedStudy, folder: Path, **on_ray: Any) -> None:
     if os.environ.get("RAY_ADDRESS") and not on_ray["address"]:
         announce("note: RAY_ADDRESS is not followed: this run starts Ray itself. --address auto joins it")
     for note in notes_on_data(checked, data_dir()):
         announce(f"note: {note}")
-    planner.require_disk()
-    for warning in planner.require_allowance():
-        say(f"warning: {warning}", stderr())
     evaluation = partial(evaluation_of, checked.settings_in(data_dir()))
     study = checked.study
     may_need_fewer = study.gives_seeds_until_decided or study.search_budget or study.ablation_path
     with ProgressBoard(
         checked.num_cells,
-        planner.num_ended,
         objective=study.objective.metric,
-        read_planned=(lambda: planner.counts().get("planned", 0)) if may_need_fewer else int,
+        read_planned=partial(num_planned, folder) if may_need_fewer else int,
         shows_seeds=study.gives_seeds_until_decided,
     ) as board:
         prepared = partial(materials_of, SaidOnce(board), checked.folder, study_dir=folder)
         run_study(checked, folder, prepared, evaluation, board, **on_ray)
+
+
+def num_planned(folder: Path) -> int:
+    """Return the number of cells that a running study may still come to."""
+    with Reader(folder) as reader:
+        return SearchState.read(reader).num_planned
 
 
 def _next(checked: CheckedStudy, store: Path, code: int) -> str:
@@ -147,13 +158,17 @@ def _next(checked: CheckedStudy, store: Path, code: int) -> str:
     return command("export", name, f"{name}-best", *where)
 
 
-def _require_everything(checked: CheckedStudy, folder: Path, *, is_run: bool) -> None:
+def _require_everything(checked: CheckedStudy, folder: Path, *, on_this_machine: bool) -> None:
     """Raise InputErrors where something the study names is missing, or where nothing can be written."""
     require_folder(folder, where="--store")
     require_cache()
     study = checked.study
     table = study.paper.table if study.paper else ""
-    problems = [*problems_of_table(table, where=study.name), *check_data(checked, data_dir(), is_run=is_run)]
+    problems = [
+        *problems_of_table(table, where=study.name),
+        *check_data(checked, data_dir(), is_run=True),
+        *filter(None, [missing_gpu(checked) if on_this_machine else None]),
+    ]
     if problems:
         raise InputErrors(problems)
 

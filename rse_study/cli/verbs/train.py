@@ -29,12 +29,12 @@ from rse_study.training.trial import Trial
 
 if TYPE_CHECKING:
     from rse_study.cli.arguments.device import require_device
-    from rse_study.study.baselines import measure_baselines
+    from rse_study.study.baselines import measure_baseline
     from rse_study.training.cell_result import finished
     from rse_study.training.loop import Progress, train_in_process
 else:  # these import torch, which a refused file need not wait for
     require_device = DeferredName("rse_study.cli.arguments.device", "require_device")
-    measure_baselines = DeferredName("rse_study.study.baselines", "measure_baselines")
+    measure_baseline = DeferredName("rse_study.study.baselines", "measure_baseline")
     finished = DeferredName("rse_study.training.cell_result", "finished")
     train_in_process = DeferredName("rse_study.training.loop", "train_in_process")
 
@@ -78,9 +78,10 @@ def show_training(trial: Trial, seed: int, out: Path, beside: Path, *, threads: 
         if ended is None or ended.status == "stopped_early":
             # The base before training is the run's own first point: it need not be measured twice.
             names: tuple[Baseline, ...] = ("token_overlap", "untrained")
-            rows = measure_baselines(trial, materials, names, [Similarity(materials.dev)], device=device)
-            for line in _lines(rows, materials.dev):
-                bars.message(line)
+            for name in names:
+                rows = measure_baseline(name, trial, materials, [Similarity(materials.dev)], device=device)
+                for line in _lines(rows, materials.dev):
+                    bars.message(line)
             train_in_process(
                 trial,
                 seed,

@@ -20,6 +20,7 @@ from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study, readable_part
 from rse_study.study.definition.factorial import design_text
 from rse_study.study.pending import pending_in
+from rse_study.study.planning.footprint import missing_gpu
 
 MOST_ROWS = 12  # named on the screen
 
@@ -112,7 +113,8 @@ def _problems(checked: CheckedStudy) -> list[InputError]:
 def _notes(checked: CheckedStudy) -> list[str]:
     pending = pending_in(parameters.DEFAULT_STORE / checked.study.name, checked)
     revision = [str(pending.refusal)] if pending and pending.reasons else []
-    return [*revision, *notes_on_data(checked, data_dir())]
+    no_gpu = missing_gpu(checked)
+    return [*revision, *([str(no_gpu)] if no_gpu else []), *notes_on_data(checked, data_dir())]
 
 
 def _in_full(checked: CheckedStudy) -> dict[str, Any]:

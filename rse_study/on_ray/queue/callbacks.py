@@ -12,8 +12,8 @@ from rse_study.results.records import CellRecord
 class StudyCallback(ActivityCallback, Protocol):
     """Receives events of cells, and the study's activities and messages."""
 
-    def cells_found(self, cells: Sequence[Cell]) -> None:
-        """Another study had run these cells; their results are taken."""
+    def cells_found(self, cells: Sequence[Cell | CellRecord]) -> None:
+        """These cells had ended before, here or in another study whose results are taken."""
 
     def started(self, cell: Cell) -> None:
         """A cell has started."""

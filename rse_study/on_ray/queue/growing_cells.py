@@ -7,8 +7,7 @@ from rse_study.on_ray.queue.cell import Cell
 from rse_study.results.cell_state import cells_for_next_run
 from rse_study.results.comparing.row_seeds import RowSeeds, row_seeds_of
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.files.queries import now
-from rse_study.search.budget import as_far_as_it_went, budget_shares
+from rse_study.search.budget import as_far_as_it_went, budget_shares, searched_cells
 
 
 def wanted_cells(cells: Sequence[Cell], ledger: Ledger) -> list[Cell]:
@@ -59,7 +58,8 @@ def _rows_of(cells: Iterable[Cell], ledger: Ledger) -> RowSeeds:
     frozen, todays = ledger.study(), {cell.identity for cell in cells}
     assert frozen is not None, "cells are planned after their study was frozen"
     records = cells_for_next_run(ledger, ledger.study_dir)
-    study = as_far_as_it_went(ledger, frozen, records, budget_shares(ledger, now()))
+    searched = searched_cells(records, ledger.attempts())
+    study = as_far_as_it_went(frozen, searched, budget_shares(ledger))
     rows = row_seeds_of(ledger, study, [record for record in records if record.identity in todays])
     assert rows is not None, "the study was frozen with other seeds"
     return rows

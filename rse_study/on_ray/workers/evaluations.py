@@ -28,8 +28,7 @@ from rse_study.results.files.evaluation_file import FILE_NAME, write_evaluations
 from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
 from rse_study.results.files.schema import MODEL_FOLDER
 from rse_study.results.records import EvaluationRow
-from rse_study.study.baselines import attacks_folder, measure_baselines
-from rse_study.study.shared_baselines import measure_baseline_once
+from rse_study.study.baselines import attacks_folder, measure_baseline, measure_baseline_once
 from rse_study.training.loop import train_in_process
 from rse_study.training.materials import Materials
 
@@ -79,14 +78,14 @@ def evaluate_baseline(payload: BaselinePayload, *evaluations: Evaluation) -> lis
     if not any(isinstance(one, FineTunedEvaluation) for one in evaluations):
         with workplace(payload, evaluations=evaluations) as here:
             return measure_baseline_once(
-                payload.trial, here.materials, name, here.evaluations, payload.device
+                name, payload.trial, here.materials, here.evaluations, payload.device
             )
     with (
         workplace(payload, names=[outcomes], evaluations=evaluations) as here,
         here.published_as_it_grows(outcomes),
     ):
-        return measure_baselines(
-            payload.trial, here.materials, [name], here.evaluations, here.folder, payload.device
+        return measure_baseline(
+            name, payload.trial, here.materials, here.evaluations, here.folder, payload.device
         )
 
 

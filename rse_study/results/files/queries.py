@@ -4,7 +4,7 @@ import json
 import math
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -82,12 +82,6 @@ class LedgerQueries:
         return [
             cell_of(row, read) for row in self._rows_of(f"SELECT * FROM {table}", "identity", among, order)
         ]
-
-    def entered_after(self, row: int) -> dict[str, int]:
-        """Return the row of each cell that entered the ledger after a row, by identity."""
-        return dict(
-            self._db.execute("SELECT identity, rowid FROM cell WHERE rowid > ? ORDER BY rowid", (row,))
-        )
 
     def is_retired(self, among: Collection[str] | None = None) -> dict[str, bool]:
         """Return whether each known cell, or each `among` these, is retired, by identity."""
@@ -176,6 +170,10 @@ class LedgerQueries:
         """Return the newest events, oldest first: at, kind, cell, text."""
         query = "SELECT at, kind, cell, text FROM event ORDER BY id DESC LIMIT ?"
         return list(self._rows(query, number))[::-1]
+
+    def select(self, query: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """Return the rows of a query of its caller."""
+        return self._db.execute(query, values).fetchall()
 
     def _rows_of(
         self, query: str, key: str, among: Collection[str] | None, order: str = ""

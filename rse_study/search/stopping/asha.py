@@ -30,9 +30,6 @@ class Asha(StoppingRule):
     def passes(self, waiting: TrialAtRung) -> bool:
         return is_among_the_best(waiting, self.factor)
 
-    def shares_past(self, num_rungs: int, num_trials: int) -> list[float]:
-        return [self.factor**-passed for passed in range(1, num_rungs + 1)]
-
 
 def is_among_the_best(waiting: TrialAtRung, factor: int, among: Collection[int] | None = None) -> bool:
     """Return whether a trial is among the best 1/factor of `among` (default: all).

@@ -40,15 +40,6 @@ class Hyperband(StoppingRule):
         peers = {n for n in waiting.others() if bracket_of(seed, n, num_rungs, self.factor) == own}
         return is_among_the_best(waiting, self.factor, peers)
 
-    def shares_past(self, num_rungs: int, num_trials: int) -> list[float]:
-        """One in `factor` of a bracket passes its rungs; all pass the rungs before."""
-        sizes = bracket_sizes(num_rungs, self.factor)
-        return [
-            sum(size * self.factor ** -max(0, rung - bracket + 1) for bracket, size in enumerate(sizes))
-            / sum(sizes)
-            for rung in range(num_rungs)
-        ]
-
     def rungs_of_trial(self, rungs: Sequence[int], search_seed: int, trial: int) -> tuple[int, ...]:
         return tuple(rungs[bracket_of(search_seed, trial, len(rungs), self.factor) :])
 

@@ -41,12 +41,3 @@ class Median(SpacedRule):
         own = waiting.course(waiting.trial)
         best = max(own) if waiting.direction == "maximize" else min(own)
         return not waiting.is_better(median(averages), best)
-
-    def shares_past(self, num_rungs: int, num_trials: int) -> list[float]:
-        """The first `num_startup` pass, then half: bests are seldom below averages."""
-        shares, left = [], float(num_trials)
-        for _ in range(num_rungs):
-            free = min(left, self.num_startup)
-            left = free + (left - free) / 2
-            shares.append(left / num_trials)
-        return shares

@@ -88,10 +88,6 @@ class StoppingRule(Spec):
     def passes(self, waiting: TrialAtRung) -> bool:
         raise NotImplementedError
 
-    def shares_past(self, num_rungs: int, num_trials: int) -> list[float]:
-        """Return the least share of trials that go on past each rung; by default all."""
-        return [1.0] * num_rungs
-
     def rungs_of_trial(self, rungs: Sequence[int], search_seed: int, trial: int) -> tuple[int, ...]:
         return tuple(rungs)
 

@@ -74,12 +74,6 @@ def _parts_of_gpus(study: Study) -> RuleProblems:
             yield f"{at}.gpus = {resources.gpus:g}", rule, "Use gpus: 1, or one worker"
 
 
-def _allowance(study: Study) -> RuleProblems:
-    if study.allowance.max_cost and not study.allowance.price_per_hour:
-        rule = "has no effect without a price"
-        yield f"allowance.max_cost = {study.allowance.max_cost:g}", rule, "Give allowance.price_per_hour, too"
-
-
 RULES: Mapping[Callable[[Study], RuleProblems], str] = {
     _one_question: "grid search",
     _search_only: "grid search",
@@ -104,7 +98,6 @@ RULES: Mapping[Callable[[Study], RuleProblems], str] = {
     search.seen_by_the_objective: "objective objectives base search evaluations",
     _executors: "resources confirm ablation_path",
     _parts_of_gpus: "resources confirm ablation_path",
-    _allowance: "allowance",
     search.search_budget: "search_budget base",
 }
 """Rules, each with the fields it reads."""

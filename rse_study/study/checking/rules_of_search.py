@@ -204,17 +204,14 @@ def seen_by_the_objective(study: Study) -> RuleProblems:
 
 
 def search_budget(study: Study) -> RuleProblems:
-    """Refuse a budget that cannot bind, or that no trial fits into."""
+    """Refuse a number of steps that is unknown beforehand, or that no trial fits into."""
     given, budget = study.search_budget, study.base.budget
     if given is None:
         return
-    if given.cost and not given.price_per_hour:
-        what = f"search_budget.cost = {given.cost:g}"
-        yield what, "has no effect without a price", "Give price_per_hour, too"
     what = f"search_budget.steps = {given.steps}"
     if given.steps and budget.unit != "steps":
         rule = f"is known beforehand only if trials count steps, and base.budget.unit = {budget.unit!r}"
-        yield what, rule, "Use base.budget: {unit: steps, ...}, or another limit"
+        yield what, rule, "Use base.budget: {unit: steps, ...}, or device_hours"
     elif 0 < given.steps < budget.amount:
         rule = f"one trial takes {budget.amount}"
         yield what, rule, "Give more steps, or use a smaller base.budget.amount"
@@ -226,4 +223,4 @@ def steps_of_trials(study: Study, space: Space[Trial]) -> RuleProblems:
     for axis in space.axes if steps else ():
         if any(overlap("budget", path) for path in axis.paths):
             rule = f"{axis.name} writes base.budget, so the steps of the next trial are unknown"
-            yield f"search_budget.steps = {steps}", rule, "Use another limit"
+            yield f"search_budget.steps = {steps}", rule, "Use device_hours"

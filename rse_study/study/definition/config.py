@@ -18,7 +18,7 @@ from rse_study.downstream.settings import Attacks, Settings, Tasks
 from rse_study.errors import InputError
 from rse_study.evaluation.registry import is_of_vectors
 from rse_study.results.records import Direction
-from rse_study.results.settings import Paper, SearchBudget, StudySettings, UntilDecided
+from rse_study.results.settings import Paper, StudySettings, UntilDecided
 from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec, field
 from rse_study.storage.location import check_location
@@ -26,7 +26,7 @@ from rse_study.study.definition.domains import AnyDomain, Domain, FactorDomain, 
 from rse_study.study.definition.objective import Objective
 from rse_study.study.definition.reading import with_todays_keys
 from rse_study.study.definition.resources import Allowance, Resources
-from rse_study.study.definition.search import AblationPath, Confirm, Sampler
+from rse_study.study.definition.search import AblationPath, Confirm, Sampler, SearchBudget
 from rse_study.study.definition.seeds import ListedOrDecided
 from rse_study.training.classifier.config import FineTuning
 from rse_study.training.trial import Trial

@@ -1,7 +1,7 @@
 """The resources of a cell, and the allowance of a study."""
 
 import re
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, field_validator
 
@@ -48,6 +48,11 @@ class Resources(Spec):
             return self.executor
         return "train" if self.gpus or self.workers > 1 else "inline"
 
+    @property
+    def num_devices(self) -> float:
+        """Number of devices of a cell: GPUs or parts of them, or else CPU threads."""
+        return float(self.workers * (self.gpus or self.threads))
+
 
 def num_sharing(gpus: float) -> int:
     """Return how many workers with this part of a GPU fit on one.
@@ -61,14 +66,16 @@ def num_sharing(gpus: float) -> int:
 
 
 class Allowance(Spec):
-    """What the study may cost; 0 = no limit.
+    """Price of a device hour, and hours of a cell as others state them."""
 
-    `run` and `plan` refuse what will not stay below (exit code 4).
-    """
-
-    max_hours: NonNegativeFloat = 0.0
-    """device hours"""
-    max_cost: NonNegativeFloat = 0.0
+    removed: ClassVar = dict.fromkeys(
+        ("max_hours", "max_cost"),
+        (
+            "is no longer possible: the limit is given to the command, in device hours",
+            "Use --max-hours, for money divided by the price of a device hour: a grid that would take longer is "
+            "refused, and a search ends there (in its file: search_budget.device_hours)",
+        ),
+    )
     price_per_hour: NonNegativeFloat = 0.0
     """price of a device hour, in any currency"""
     hours_per_cell: tuple[PositiveFloat, PositiveFloat] | None = None

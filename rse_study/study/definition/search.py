@@ -1,14 +1,29 @@
 """Settings of a search: sampler, budget, confirmation, ablation path."""
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from pydantic import PositiveInt, model_serializer, model_validator
+from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, model_serializer, model_validator
 
 from rse_study.named_class import ClassPath
 from rse_study.spec import Spec, field
 from rse_study.study.definition.resources import Resources
 from rse_study.study.definition.seeds import ListedOrDecided, Seeds
+
+REMOVED_LIMITS = {
+    "hours": (
+        "is no longer possible: what a search spends is counted in device hours",
+        "Use device_hours: the hours times the devices that its cells hold at a time",
+    ),
+    **dict.fromkeys(
+        ("cost", "price_per_hour"),
+        (
+            "is no longer possible: a search is limited in device hours, not in money",
+            "Use device_hours: divide the money by the price of a device hour",
+        ),
+    ),
+}
+"""Limits of earlier versions: why they are refused, and what to do."""
 
 
 class Sampler(Spec):
@@ -90,3 +105,25 @@ class AblationPath(Spec):
     """none of the search's own; cells of seeds that `confirm` has run, too, are not run again"""
     resources: Resources | None = None
     """of these cells; without it, the study's"""
+
+
+class SearchBudget(Spec):
+    """What ends a search, whichever comes first; 0 = no limit.
+
+    No cell is begun that would not fit, if it takes as long as the longest complete one. `num_trials` are the most.
+    Confirmation and path come after it and are not in it.
+    """
+
+    removed: ClassVar = REMOVED_LIMITS
+    steps: NonNegativeInt = 0
+    """optimiser steps of all its cells"""
+    device_hours: NonNegativeFloat = 0.0
+    """hours times GPUs, or else CPU threads; `--max-hours` sets it"""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_frozen_before(cls, given: Any) -> Any:
+        """Leave out removed limits that are 0, as in studies that earlier versions froze."""
+        if not isinstance(given, dict):
+            return given
+        return {key: value for key, value in given.items() if value != 0 or key not in REMOVED_LIMITS}

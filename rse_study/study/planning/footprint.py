@@ -13,14 +13,12 @@ from pathlib import Path
 
 from rse_study.data.hub_models import local_name
 from rse_study.data.location import data_dir, study_folders
+from rse_study.errors import InputError
 from rse_study.methods.dcl import DCL
-from rse_study.search.stopping import RuleByClass
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.resources import Resources, num_sharing
 from rse_study.study.planning.data_sizes import DataSizes
-from rse_study.study.planning.sampling import spread
-from rse_study.study.planning.workload import num_steps_of
 from rse_study.training.trial import Trial
 
 GB = 1e9
@@ -146,7 +144,7 @@ class Footprint:
     """workers that share a GPU"""
     num_models: int
     num_checkpoints: int
-    """two of each cell that runs, for one replaces the other, and one of each that is stopped early"""
+    """two of each cell that runs, for one replaces the other, and one of each that may be stopped early"""
     ledger: float
     """bytes of histories, in the ledger and beside it"""
 
@@ -155,11 +153,18 @@ class Footprint:
         return self.num_models * self.cell.model + self.num_checkpoints * self.cell.checkpoint + self.ledger
 
 
+def trials_of(checked: CheckedStudy) -> list[Trial]:
+    """Return the base, and the trials of a grid or at the edges of a search."""
+    space = checked.space
+    others = [row.trial for row in checked.rows] or [space.apply(point) for point in space.edges()]
+    return [checked.study.base, *others]
+
+
 def footprint(
     checked: CheckedStudy, num_to_run: int, data_sizes: DataSizes, num_at_a_time: int | None = None
 ) -> Footprint | None:
     """Return the footprint of the cells left; None if an encoder's shape is unknown."""
-    study, trials = checked.study, {*spread(checked), checked.study.base}
+    study, trials = checked.study, set(trials_of(checked))
     folders = study_folders(checked.folder, data_dir())
     sizes = [_sized(trial, study.resources, folders) for trial in trials]
     known = [size for size in sizes if size is not None]
@@ -168,9 +173,9 @@ def footprint(
     cell = max(known, key=lambda size: size.model + 2 * size.checkpoint)
     fit = num_at_a_time or cells_at_a_time(study.resources)
     at_a_time = min(num_to_run, max(1, fit))
-    num_steps = num_steps_of(study.base, data_sizes)
+    num_steps = data_sizes.num_steps(study.base)
     points = num_steps / study.base.cadence(num_steps) + num_steps / study.base.selection.every
-    stopped = _num_stopped(checked, num_to_run)
+    stopped = num_to_run if checked.rungs else 0
     return Footprint(
         cell,
         at_a_time,
@@ -199,6 +204,18 @@ def num_gpus() -> int:
     return len(list(Path("/dev").glob("nvidia[0-9]*")))
 
 
+def missing_gpu(checked: CheckedStudy) -> InputError | None:
+    """Return what is wrong where a study asks for GPUs and this machine has none."""
+    asked = next(((at, one.gpus) for at, one in checked.study.located_resources() if one.gpus), None)
+    if asked is None or num_gpus() or Path("/dev/dxg").exists():  # dxg: a GPU of Windows' Linux
+        return None
+    at, gpus = asked
+    remedy = f"Run it where there is one, submit it to a cluster, or use CPUs: -o {at}.gpus=0"
+    return InputError(
+        f"{at}.gpus = {gpus:g}", where=checked.where, rule="this machine has no GPU", remedy=remedy
+    )
+
+
 def _sized(trial: Trial, resources: Resources, folders: tuple[Path, ...]) -> CellSize | None:
     shape = encoder_shape(local_name(trial.encoder.name, *folders))
     return None if shape is None else cell_size(trial, shape, resources.workers)
@@ -223,17 +240,6 @@ def _num_kept(study: Study, num_to_run: int) -> int:
     return int(study.keep_models == "best")
 
 
-def _num_stopped(checked: CheckedStudy, num_to_run: int) -> int:
-    """Return how many cells of a search are stopped early and keep a checkpoint to go on from."""
-    rule = checked.study.early_stopping
-    if rule is None or not checked.rungs:
-        return 0
-    if isinstance(rule, RuleByClass):  # it may stop every trial
-        return num_to_run
-    *_, full = rule.shares_past(len(checked.rungs), checked.study.num_trials)
-    return ceil(num_to_run * (1 - full))
-
-
 def lines_of(found: Footprint) -> Iterator[str]:
     """Yield what the disk and the memory of a worker have to hold."""
     cell, models, checkpoints = found.cell, found.num_models, found.num_checkpoints
@@ -250,6 +256,15 @@ def lines_of(found: Footprint) -> Iterator[str]:
     if found.num_sharing > 1:
         together = show_bytes(found.num_sharing * cell.memory)
         yield f"memory of a GPU: {together} for {found.num_sharing:,} cells, which may share it"
+
+
+def disk_too_small(study: Study, wanted: Footprint | None, store: Path) -> str:
+    """Return a warning if the rest of a study may fill its disk; else nothing."""
+    location = study.storage or str(store.absolute())
+    if wanted is None or "://" in location or wanted.disk <= free_bytes(Path(location)):
+        return ""
+    remedy = "keep fewer models (-o keep_models=best, or none), or use a larger disk (--store DIR)"
+    return f"only {show_bytes(free_bytes(Path(location)))} are free in {location}: {remedy}"
 
 
 def free_bytes(folder: Path) -> int:

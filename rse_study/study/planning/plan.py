@@ -1,28 +1,67 @@
-"""Remaining cost of a study: cells, steps, gradient passes, hours, price."""
+"""Plan of a study: cells left, their steps, device hours, disk and memory."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import reduce
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+from rse_study.data.location import data_dir
+from rse_study.downstream.registry import read_evaluation
 from rse_study.errors import InputError, OverBudget
+from rse_study.evaluation.evaluations import Evaluation
+from rse_study.methods.cost import FORWARD
+from rse_study.results.records import FINISHED, Status
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.planning.cost_model import Cost, CostModel, total
+from rse_study.study.definition.resources import Resources
 from rse_study.study.planning.data_sizes import DataSizes
-from rse_study.study.planning.estimates import Range, exactly
-from rse_study.study.planning.evaluation_plan import ScoresPlan, plan_scores
-from rse_study.study.planning.footprint import Footprint, footprint
-from rse_study.study.planning.grid_stage import plan_grid
-from rse_study.study.planning.ledger_state import LedgerState
-from rse_study.study.planning.search_stages import SearchPlanner
-from rse_study.study.planning.stages import StagePlan
-from rse_study.study.planning.throughput import Throughput
-from rse_study.training.trial import Replayed
-
-UNTIL_DECIDED = (
-    "rows and confirmed trials get seeds until they are decided. Low: the seeds they have or get next. Expected, which "
-    "limits use, and high: all that they may get"
+from rse_study.study.planning.footprint import Footprint, footprint, trials_of
+from rse_study.study.planning.history import History, history_of
+from rse_study.study.planning.measured import (
+    Conditions,
+    Range,
+    TimedWork,
+    assumptions,
+    exactly,
+    pace_of,
+    seconds_beside,
+    work_of,
 )
+from rse_study.study.planning.remaining import Left, Remaining, ScoresLeft, remaining
+from rse_study.study.planning.task_work import sentences_of
+from rse_study.training.materials import PrepareMaterials
+
+AT_MOST = "rows and confirmed trials get seeds until they are decided: these are the most, and fewer may do"
+SCORED = 0.3  # of a forward pass of training, without gradients and in batches of one length (docs/results/plan.md)
+TimeTrials = Callable[[CheckedStudy, Path], tuple[TimedWork, ...]]
+
+
+@dataclass(frozen=True)
+class StagePlan:
+    """A stage of a study: its cells by status, and the rest of it."""
+
+    name: str
+    resources: Resources
+    ended: Mapping[Status, int]
+    left: tuple[Left, ...]
+    device_hours: Range | None
+    """of the cells left; None if no cell like these was timed"""
+
+    @property
+    def num_ended(self) -> tuple[int, int, int]:
+        """Cells that are complete, were stopped early, and failed."""
+        return self.ended.get("complete", 0), self.ended.get("stopped_early", 0), self.ended.get("failed", 0)
+
+    @property
+    def num_to_run(self) -> int:
+        return sum(one.num_cells for one in self.left)
+
+    @property
+    def num_cells(self) -> int:
+        return self.num_to_run + sum(self.ended.values()) + sum(len(one.copied_from) for one in self.left)
+
+    @property
+    def num_steps(self) -> int:
+        return sum(one.num_cells * one.num_steps for one in self.left)
 
 
 @dataclass(frozen=True)
@@ -31,7 +70,9 @@ class Plan:
 
     study: str
     stages: tuple[StagePlan, ...]
-    scores: ScoresPlan
+    scores: ScoresLeft
+    hours_of_scores: Range | None
+    """device hours of evaluations in tasks of their own, and of models that are trained again for their scores"""
     price_per_hour: float
     spent_hours: float
     """device hours of all attempts so far: `device_time.INCLUDED`"""
@@ -39,8 +80,6 @@ class Plan:
     """basis of the hours; empty if they are unknown"""
     notes: tuple[str, ...] = ()
     """further assumptions, and what the figures leave out"""
-    new: dict[str, list[int]] = field(default_factory=dict)
-    """seeds to run by row, in a grid that has run before"""
     footprint: Footprint | None = None
     """disk and memory; None if the shape of its encoder is not known here"""
 
@@ -49,16 +88,23 @@ class Plan:
         return sum(stage.num_to_run for stage in self.stages)
 
     @property
-    def cost(self) -> Cost:
-        """Cost of everything left, scores included."""
-        return total([*(stage.cost for stage in self.stages), self.scores.cost])
+    def is_complete(self) -> bool:
+        """Whether no cell and no score is left."""
+        return not self.num_to_run and not self.scores.missing
+
+    @property
+    def new(self) -> dict[str, tuple[int, ...]]:
+        """Seeds to run by row, in a grid that has run before."""
+        has_run = any(any(stage.ended.values()) for stage in self.stages)
+        rows = (one for stage in self.stages for one in stage.left if one.seeds)
+        return {one.row: one.seeds for one in rows} if has_run else {}
 
     @property
     def device_hours(self) -> Range | None:
         """Device hours of all that is left; None if a part is unknown."""
-        parts = [*(stage.device_hours for stage in self.stages), self.scores.device_hours]
-        hours = [part for part in parts if part is not None]
-        return reduce(Range.__add__, hours) if len(hours) == len(parts) else None
+        parts = [*(stage.device_hours for stage in self.stages), self.hours_of_scores]
+        known = [part for part in parts if part is not None]
+        return sum(known, exactly(0.0)) if len(known) == len(parts) else None
 
     @property
     def price(self) -> Range | None:
@@ -67,97 +113,151 @@ class Plan:
         return hours.times(self.price_per_hour) if hours is not None and self.price_per_hour else None
 
 
-def plan(
-    checked: CheckedStudy, ledger_state: LedgerState, throughput: Throughput, data_sizes: DataSizes
-) -> Plan:
-    """Plan a study against its ledger.
+def price(
+    left: Iterable[Left], resources: Resources, timed: Sequence[TimedWork], evaluations: Collection[str] = ()
+) -> Range | None:
+    """Return the device hours of cells: number times steps times seconds a step.
 
-    A cell has ended if one with its configuration and seed has, whatever code and data have changed since.
+    The time of each cell outside its training loop is added, in which its own process makes these `evaluations`. None
+    if no cell like these was timed.
     """
-    study, new = checked.study, dict[str, list[int]]()
-    models = {
-        stage: CostModel(throughput, resources) for stage, resources in study.resources_by_stage.items()
-    }
-    stages: tuple[StagePlan, ...]
-    if study.grid is not None:
-        stage, remaining, new = plan_grid(checked, ledger_state, models["grid"], data_sizes)
-        stages, notes = (stage,), list[str]()
-    else:
-        planner = SearchPlanner(checked, ledger_state, data_sizes)
-        stages, remaining = planner.stages(models)
-        notes = list(planner.notes(stages))
-    notes += [UNTIL_DECIDED] if any(stage.num_spared for stage in stages) else []
-    taken = Counter(cell.taken_from for one in remaining for cell in one.ended if cell.taken_from)
-    scored_as = models.get("confirm") or next(iter(models.values()))
-    scores = plan_scores(study.evaluations, remaining, scored_as, data_sizes)
+    hours, beside = exactly(0.0), exactly(seconds_beside(timed, evaluations))
+    for one in left:
+        pace = pace_of(timed, Conditions.wanted(one.trial, resources)) if one.num_cells else exactly(0.0)
+        if pace is None:
+            return None
+        each = pace.times(work_of(one.trial, one.num_steps)) + beside
+        hours += each.times(one.num_cells * resources.num_devices / 3600)
+    return hours
+
+
+def plan_study(
+    checked: CheckedStudy,
+    store: Path,
+    prepare: PrepareMaterials | None = None,
+    probe: TimeTrials | None = None,
+) -> Plan:
+    """Plan a study against its ledger in a store.
+
+    Hours are those that `probe` measures, else those of cells in the store's ledgers, else those that the file states.
+    `prepare` returns today's materials, without those that take long, for the identities of ended cells.
+    """
+    study, sizes = checked.study, DataSizes(data_dir(), checked.folder)
+    folder = store / study.name
+    history = history_of(checked, store, {trial.encoder.name for trial in trials_of(checked)})
+    if probe is not None:
+        history = replace(history, timed=probe(checked, folder), source="a probe on this machine")
+    prepare = prepare and sizes.counting(prepare)
+    rest = remaining(checked, folder, history.elsewhere, sizes.num_steps, prepare)
+    history = _with_stated_hours(history, checked, sizes)
+    hours_of_scores, missing = _hours_of_scores(checked, rest.scores, history.timed)
+    notes = [*rest.notes, *_notes(checked, rest.left, history.timed), *sizes.supposed, *missing]
     return Plan(
         study=study.name,
-        stages=stages,
-        scores=scores,
+        stages=tuple(_stages(checked, rest, history.timed)),
+        scores=rest.scores,
+        hours_of_scores=hours_of_scores,
         price_per_hour=study.allowance.price_per_hour,
-        spent_hours=ledger_state.device_seconds / 3600,
-        source=throughput.source,
-        notes=tuple(dict.fromkeys([*notes, *_notes(checked, stages, data_sizes, models.values(), taken)])),
-        new=new,
-        footprint=footprint(checked, sum(stage.num_to_run for stage in stages) + taken.total(), data_sizes),
+        spent_hours=rest.ledger.device_seconds / 3600,
+        source=history.source,
+        notes=tuple(dict.fromkeys(notes)),
+        footprint=footprint(checked, sum(one.num_cells + len(one.copied_from) for one in rest.left), sizes),
     )
 
 
-def check_allowance(planned: Plan, max_hours: float, max_cost: float) -> list[str]:
-    """Return warnings by the high estimate; raise OverBudget by the expected total."""
-    limits = {"max_hours": (max_hours, 1.0), "max_cost": (max_cost, planned.price_per_hour)}
-    warnings = [_against(planned, name, limit, unit) for name, (limit, unit) in limits.items() if limit]
-    return [warning for warning in warnings if warning]
+def check_hours(planned: Plan, max_hours: float) -> list[str]:
+    """Return a warning if the high estimate passes a limit.
 
-
-def _against(planned: Plan, name: str, limit: float, unit: float) -> str:
-    hours, what = planned.device_hours, f"{name} = {limit:g}"
-    if not unit:
-        rule, remedy = "the price of an hour is unknown", "Set allowance.price_per_hour"
-        raise InputError(what, where=planned.study, rule=rule, remedy=remedy)
+    Raises OverBudget if the expected total does.
+    """
+    hours, limit = planned.device_hours, f"max_hours = {max_hours:g}"
     if hours is None:
         rule, remedy = "the time of its cells is unknown", "Use --probe"
-        raise InputError(what, where=planned.study, rule=rule, remedy=remedy)
-    whole = (hours + exactly(planned.spent_hours)).times(unit)
-    spent = f", {planned.spent_hours * unit:.3g} of it spent" if planned.spent_hours else ""
-    message = (
-        f"{planned.study}: {whole.mid:.3g} expected ({whole.low:.3g} to {whole.high:.3g}{spent}), {what}"
-    )
-    if whole.mid > limit:
+        raise InputError(limit, where=planned.study, rule=rule, remedy=remedy)
+    whole = hours + exactly(planned.spent_hours)
+    spent = f", {planned.spent_hours:.3g} of it spent" if planned.spent_hours else ""
+    expected = f"{whole.mid:.3g} device hours expected ({whole.low:.3g} to {whole.high:.3g}{spent})"
+    message = f"{planned.study}: {expected}, {limit}"
+    if whole.mid > max_hours:
         raise OverBudget(message)
-    return message if whole.high > limit else ""
+    return [message] if whole.high > max_hours else []
 
 
-def _notes(
-    checked: CheckedStudy,
-    stages: tuple[StagePlan, ...],
-    data_sizes: DataSizes,
-    cost_models: Iterable[CostModel],
-    taken: Mapping[str, int],
-) -> Iterator[str]:
-    if any(stage.num_to_run for stage in stages):
-        yield from _replay_note(checked.study.base.replayed)
-    for name, number in taken.items():
+def _with_stated_hours(history: History, checked: CheckedStudy, sizes: DataSizes) -> History:
+    """Add the stated `allowance.hours_per_cell` if nothing like the base was timed."""
+    base, allowance = checked.study.base, checked.study.allowance
+    wanted, stated = Conditions.wanted(base, checked.study.resources), allowance.hours_per_cell
+    if stated is None or pace_of(history.timed, wanted) is not None:
+        return history
+    work = work_of(base, allowance.steps_per_cell or sizes.num_steps(base))
+    timed = tuple(TimedWork(wanted, hours * 3600, work) for hours in stated)
+    steps = f" of {allowance.steps_per_cell:,} steps" if allowance.steps_per_cell else ""
+    told = f"{stated[0]:g} to {stated[1]:g} hours for a base cell{steps}, on another machine"
+    return replace(history, timed=(*history.timed, *timed), source=f"allowance.hours_per_cell: {told}")
+
+
+def _stages(checked: CheckedStudy, rest: Remaining, timed: Sequence[TimedWork]) -> Iterator[StagePlan]:
+    study, budget, state = checked.study, checked.study.search_budget, rest.ledger.state
+    for stage, resources in study.resources_by_stage.items():
+        mine = tuple(one for one in rest.left if one.stage == stage)
+        scored = study.evaluations_of_vectors if stage in ("grid", "confirm") else ()
+        hours = price(mine, resources, timed, scored)
+        if stage == "search" and budget and budget.device_hours and hours is not None:
+            spent = sum(one.spent for one in state.budget if one.name == "device_hours") if state else 0.0
+            hours = hours.at_most(max(0.0, budget.device_hours - spent))
+        ended = Counter(one.status for one in rest.cells if one.stage == stage and one.status in FINISHED)
+        yield StagePlan(stage, resources, ended, mine, hours)
+
+
+def _hours_of_scores(
+    checked: CheckedStudy, scores: ScoresLeft, timed: Sequence[TimedWork]
+) -> tuple[Range | None, list[str]]:
+    """Return the device hours of scores in tasks of their own, and notes on what they leave out."""
+    study = checked.study
+    resources, of_vectors = (
+        study.resources_by_stage.get("confirm", study.resources),
+        study.evaluations_of_vectors,
+    )
+    hours = price(scores.retrained, resources, timed, of_vectors)
+    if hours is not None:
+        seconds = seconds_beside(timed, scores.missing.keys() & of_vectors)
+        hours += exactly((scores.num_only - scores.num_retrained) * seconds * resources.num_devices / 3600)
+    of_weights = [name for name in scores.missing if name not in of_vectors]
+    evaluations, notes = list[Evaluation](), list[str]()
+    for name in of_weights:
+        try:
+            evaluations.append(read_evaluation(name, data_dir(), checked.settings_in(data_dir())))
+        except InputError:
+            notes.append(f"{name} is not in the data folder: its time is not included")
+    if not evaluations:
+        return hours, notes
+    pace = pace_of(timed, Conditions.wanted(study.base, resources))
+    if pace is None or hours is None:
+        return None, notes
+    num_models = max(scores.missing[name] for name in of_weights)
+    work = num_models * sentences_of(evaluations) * FORWARD * SCORED
+    return hours + pace.times(work * resources.num_devices / 3600), notes
+
+
+def _notes(checked: CheckedStudy, left: Sequence[Left], timed: Sequence[TimedWork]) -> Iterator[str]:
+    study, is_left = checked.study, any(one.num_cells for one in left)
+    if is_left and study.grid is None:
+        stopped = ", and as if none was stopped early" if checked.rungs else ""
+        yield f"trials are unknown until {study.sampler.title} proposes them: each is priced as the base{stopped}"
+        if study.ablation_path is not None:
+            yield "path: as if base and best trial differed on every axis, until the search is over"
+        if study.search_budget is not None:
+            yield "search: it ends at its budget; confirmation and path come after it"
+    if is_left and study.gives_seeds_until_decided:
+        yield AT_MOST
+    if is_left and study.base.replayed.recipe != "none":
+        yield "unless it exists, the replayed set is built once before the first cell: its time is not included"
+    for name, number in Counter(name for one in left for name in one.copied_from).items():
         yield (
             f"{number:,} finished cells will be copied from {name} instead of trained again, if they ran on a machine "
             "like this"
         )
-    for cost_model in cost_models:
-        yield from cost_model.assumptions()
-    yield from data_sizes.supposed
-    for name in data_sizes.missing:
-        yield f"{name} is not in the data folder: its time is not included"
-
-
-def _replay_note(replayed: Replayed) -> Iterator[str]:
-    """Note the only known bound on finding the replayed set: its number of queries."""
-    sets = {"pairs": replayed.num_pairs, "texts": replayed.num_texts if replayed.labelled != "none" else 0}
-    if replayed.recipe == "none":
-        return
-    most = " and ".join(
-        f"{number:,} {noun} x {replayed.max_queries:,} queries" for noun, number in sets.items() if number
-    )
-    yield (
-        f"unless it exists, the replayed set is built once before the first cell: at most {most} of its reference, "
-        "besides those of the recipe's own models; its time is not included"
+    resources = study.resources_by_stage
+    yield from assumptions(
+        timed, {Conditions.wanted(one.trial, resources[one.stage]) for one in left if one.num_cells}
     )

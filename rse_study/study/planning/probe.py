@@ -15,9 +15,8 @@ from rse_study.errors import InputError
 from rse_study.results.records import Verdict
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.resources import Resources
-from rse_study.study.planning.sampling import spread
-from rse_study.study.planning.throughput import Setting, TimedWork
-from rse_study.study.planning.workload import shape_of
+from rse_study.study.planning.footprint import trials_of
+from rse_study.study.planning.measured import Conditions, TimedWork, work_of
 from rse_study.training.loop import Progress, train_in_process
 from rse_study.training.materials import Materials, PrepareMaterials
 from rse_study.training.trial import Budget, Selection, Trial
@@ -50,7 +49,7 @@ def probe(
 
 def probed(checked: CheckedStudy) -> tuple[Trial, Trial, Trial]:
     """Return the cheapest, the base and the dearest trial of a grid or a search."""
-    trials = spread(checked)
+    trials = trials_of(checked)
     return min(trials, key=_size), checked.study.base, max(trials, key=_size)
 
 
@@ -72,8 +71,8 @@ def _time(trial: Trial, materials: Materials, resources: Resources) -> TimedWork
             device="cuda" if resources.gpus else "cpu",
         )
     card = torch.cuda.get_device_name() if resources.gpus else ""
-    setting = Setting(shape_of(trial), resources.gpus, 1, resources.threads, card)
-    return TimedWork(setting, timer.seconds_per_step, trial.step_work)
+    conditions = Conditions.of(trial, 1, resources.threads, resources.gpus)
+    return TimedWork(conditions, timer.seconds_per_step, work_of(trial, 1), card=card)
 
 
 def _shortened(trial: Trial) -> Trial:

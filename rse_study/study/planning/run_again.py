@@ -2,16 +2,16 @@
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from rse_study.errors import InputError
 from rse_study.results.cell_state import as_next_run_finds
-from rse_study.results.files.connect import has_ledger
-from rse_study.results.reader import Reader
+from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.records import FINISHED, CellRecord
 from rse_study.results.study_record import StudyRecord
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.pending import named_cells, trial_of
+from rse_study.study.pending import named_cells, trials_by_number
 from rse_study.training.materials import Materials, PrepareMaterials, identity_on, other_materials
 from rse_study.training.trial import Trial
 
@@ -33,11 +33,17 @@ class KnownCells:
     reasons: Mapping[str, str] = field(default_factory=dict)
     """why some of them run again, by identity"""
 
-    @property
-    def ended(self) -> set[tuple[int, int]]:
-        """Rows, by number, and seeds that need not be run."""
-        ended = (cell for cell in self.cells if cell.status in FINISHED)
-        return {(cell.trial, cell.seed) for cell in ended if cell.identity not in self.reasons}
+    @cached_property
+    def ended(self) -> dict[tuple[int, int], CellRecord]:
+        """The ended cell of each row, by number, and seed that need not be run.
+
+        A retired cell counts only where none has replaced it.
+        """
+        last = sorted(self.cells, key=lambda one: (one.identity in self.reasons, one.retired), reverse=True)
+        newest = {(one.trial, one.seed): one for one in last}.items()
+        return {
+            key: one for key, one in newest if one.status in FINISHED and one.identity not in self.reasons
+        }
 
     def lines(self) -> list[str]:
         """Return a line for each reason to run cells again, as `describe` does."""
@@ -45,26 +51,25 @@ class KnownCells:
         return describe(self.frozen, current, self.reasons) if self.frozen else []
 
 
-def known_cells(study_dir: Path, checked: CheckedStudy, prepare: PrepareMaterials | None) -> KnownCells:
-    """Read the cells of a file's rows, or of its search, from the ledger in a folder.
+def known_cells(
+    ledger: LedgerQueries, study_dir: Path, checked: CheckedStudy, prepare: PrepareMaterials | None
+) -> KnownCells:
+    """Return the cells of a file's rows, or of its search, in a ledger.
 
     If their materials are not here, those on record count.
     """
-    if not has_ledger(study_dir):
-        return KnownCells()
-    with Reader(study_dir) as reader:
-        ledger = reader.ledger
-        frozen, cells = ledger.study(), as_next_run_finds(ledger.cells(), study_dir)
-        last = ledger.last_points(frozen.objective.metric) if frozen else {}
+    frozen, cells = ledger.study(), as_next_run_finds(ledger.cells(), study_dir)
+    last = ledger.last_points(frozen.objective.metric) if frozen else {}
     rows, stage = {row.trial for row in checked.rows}, "grid" if checked.rows else "search"
     staged = [cell for cell in cells if cell.stage == stage]
-    known = tuple(cell for cell in staged if not rows or trial_of(cell) in rows)
+    trials = trials_by_number(staged)
+    known = tuple(cell for cell in staged if not rows or trials.get(cell.trial) in rows)
     ended = [cell for cell in known if cell.status in FINISHED]
+    on_record = [cell for cell in known if not cell.retired and "materials" in cell.provenance]
     try:
-        reasons = run_again(ended, prepare, last, rows) if ended else {}
+        reasons = run_again(ended if prepare else on_record, prepare, last, rows)
     except InputError:
-        known = tuple(cell for cell in known if not cell.retired and "materials" in cell.provenance)
-        reasons = run_again(known, None, last, rows)
+        reasons = run_again(on_record, None, last, rows)
     return KnownCells(frozen, known, reasons)
 
 
@@ -80,11 +85,10 @@ def run_again(
     Without `prepare`, or for parts that it leaves out, the materials on record count. Of a grid only `rows` do.
     Cells without a record of their own have that of the last run.
     """
-    reasons, trials, known = dict[str, str](), dict[int, Trial | None](), dict[Hashable, Materials]()
+    reasons, known, cells = dict[str, str](), dict[Hashable, Materials](), list(cells)
+    trials = trials_by_number(cells)
     for cell in cells:
-        if cell.trial not in trials:
-            trials[cell.trial] = trial_of(cell)
-        trial, before = trials[cell.trial], cell.provenance.get("materials", of_run)
+        trial, before = trials.get(cell.trial), cell.provenance.get("materials", of_run)
         if trial is None or (rows and trial not in rows) or (prepare is None and cell.status != "complete"):
             continue  # no row of the file or of today's code, or a cell of which too little is known
         now, num_steps = before, last_points.get(cell.identity, (0, 0.0))[0]

@@ -71,11 +71,8 @@ BAD = [
     ({}, "init one two", "extra argument"),
     ({}, "doctor --rebuild d", "--rebuild was removed | Run the study"),
     ({}, "run joint --max-hours -1", "--max-hours | greater than or equal to 0"),
-    (
-        {},
-        "run joint --max-cost 1",
-        "max_cost = 1 | the price of an hour is unknown | allowance.price_per_hour",
-    ),
+    ({}, "run joint -o allowance.max_cost=1", "allowance.max_cost | in device hours | --max-hours"),
+    ({}, "plan joint --max-cost 1", "--max-cost | was removed | --max-hours"),
     *(
         ({}, f"{verb} joint -o 'evaluations=[STS-B/test]'", "evaluations | STS-B | RSE_STUDY_DATA")
         for verb in ("run", "validate")

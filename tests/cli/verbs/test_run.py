@@ -2,7 +2,6 @@
 
 import os
 import pty
-import shutil
 import sys
 from contextlib import suppress
 
@@ -11,11 +10,10 @@ import pytest
 from analysis.comparison_table import NOT_AGAIN
 from rse_study.cli.terminal import errors
 from rse_study.cli.verbs.run import conclude
-from rse_study.errors import OverBudget
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
-from rse_study.study.planning.planner import StudyPlanner
+from rse_study.study.planning import footprint
 from tests.cli.a_study import cell_of, run
 from tests.on_ray.world import make_materials
 from tests.study import a_grid
@@ -49,13 +47,28 @@ def test_a_study_that_costs_too_much_is_not_begun(rse, ran, monkeypatch):
         "rse_study.on_ray.driver.run_study", lambda *everything, **settings: pytest.fail("begun")
     )
 
-    def refuse(planner):
-        assert (planner._limits.max_hours, planner._limits.max_cost) == (2.5, 0.0)
-        raise OverBudget("3 expected, max_hours = 2.5")
+    ended = rse("run", "quickstart", "-o", "allowance.hours_per_cell=[2, 4]", "--max-hours", "2.5")
+    assert ended.code == 4
+    assert ended.err.startswith("over budget: quickstart: ") and ended.err.endswith(", max_hours = 2.5\n")
 
-    monkeypatch.setattr(StudyPlanner, "require_allowance", refuse)
-    ended = rse("run", "joint", "--max-hours", "2.5")
-    assert (ended.code, ended.err) == (4, "over budget: 3 expected, max_hours = 2.5\n")
+
+def test_a_search_gets_its_limit_as_its_budget(rse, monkeypatch):
+    begun = []
+    monkeypatch.setattr(
+        "rse_study.on_ray.driver.run_study", lambda checked, *given, **named: begun.append(checked.study)
+    )
+    for hours in ("2.5", "0"):
+        rse("run", "joint", "--max-hours", hours)
+    assert [study.search_budget.device_hours for study in begun] == [2.5, 0]
+
+
+def test_a_study_that_asks_for_a_gpu_is_refused_at_once_where_there_is_none(rse, monkeypatch):
+    monkeypatch.setattr(footprint, "num_gpus", lambda: 0)
+    ended = rse("run", "quickstart", "-o", "resources.gpus=1")
+    assert ended.code == 2
+    assert "resources.gpus = 1: this machine has no GPU. Run it where there is one" in ended.err
+    assert "this machine has no GPU" in rse("plan", "quickstart", "-o", "resources.gpus=1").err
+    assert "this machine has no GPU" in rse("validate", "quickstart", "-o", "resources.gpus=1").out
 
 
 def test_a_study_whose_trials_are_complete_is_well(ran, capsys):
@@ -63,24 +76,6 @@ def test_a_study_whose_trials_are_complete_is_well(ran, capsys):
         run(ledger, cell_of(1), 51.0)
     assert conclude(Reader(ran)) == errors.OK
     assert capsys.readouterr().err == ""
-
-
-def test_a_study_that_does_not_fit_on_the_disk_is_not_begun_and_learns_what_would(rse, monkeypatch):
-    begun = []
-    monkeypatch.setattr("rse_study.on_ray.driver.run_study", lambda *everything, **settings: begun.append(1))
-    disk = shutil.disk_usage("/")
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: disk._replace(free=120_000_000))
-    ended = rse("run", "quickstart", "-o", "resources.max_concurrent=1")
-    assert (ended.code, begun) == (2, [])
-    assert "quickstart: disk: 191 MB at most: 24 models of 5.75 MB" in ended.err
-    assert "120 MB are free in " in ended.err
-    assert (
-        "Use `-o keep_models=none` (`best` also keeps the best model), which takes 59.1 MB, or a larger disk"
-        in ended.err
-    )
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: disk._replace(free=10_000_000))
-    assert "keep_models" not in rse("run", "quickstart").err
-    assert begun == []
 
 
 def test_a_second_file_of_the_name_is_asked_about_before_anything_starts(rse, tmp_path, monkeypatch):

@@ -1,13 +1,14 @@
 """Seeds of confirmed trials until they are decided: which cells the queue gives. Nothing trains here."""
 
 import math
+from functools import partial
 
 import pytest
 
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.on_ray.queue.stages import confirm_cells, every_confirm_cell, path_rounds
-from rse_study.search.budget import RunningBudget
+from rse_study.search.budget import has_room
 from rse_study.search.state import search_state
 from tests.on_ray.queue.test_undecided_seeds import GrowingWorld
 from tests.on_ray.queue.world import identify
@@ -40,7 +41,7 @@ class ConfirmingWorld(GrowingWorld):
 
     def __init__(self, folder, content):
         super().__init__(folder, content)
-        self.run(self.queue(has_room=RunningBudget(self.ledger).has_room), score)
+        self.run(self.queue(has_room=partial(has_room, self.ledger)), score)
 
     def cells(self):
         return confirm_cells(self.checked, self.ledger, identify)

@@ -9,6 +9,7 @@ base.method.token_level.ball.raduis=1
 base.seeds=[1]
 base.corpus.source={dataset: x, columns: y} -> base.corpus.source.columns
 allowance.amount=3
+allowance.max_hours=3
 grid.row={} -> grid.row
 """,
     "wrong type": """
@@ -164,7 +165,7 @@ search_budget={steps: 59} -> search_budget.steps
 search_budget={steps: 600};;base.budget={unit: epochs, amount: 2};;early_stopping=null -> search_budget.steps
 search_budget={steps: 600};;early_stopping=null;;search.budget.amount={int: [50, 90]} -> search_budget.steps
 search_budget={cost: 5} -> search_budget.cost
-search_budget={hours: -1} -> search_budget.hours
+search_budget={hours: 1} -> search_budget.hours
 search.method.blend={choice: [a, b]} -> search.method.blend
 search.N={float: [1, 16], into: [pgd.num_steps, fgsm.num_steps]} -> search.N
 search.batch_size={log: [16, 64]} -> search.batch_size

@@ -71,7 +71,6 @@ objective.metric=robust/accuracy;;base.replayed.recipe=pwws -> objective.metric 
     builtin}
 objective.metric=dev/kept -> objective.metric = 'dev/kept': is the score of the best checkpoint, and a search optimizes
     the score at the last step. Use `dev`; the ledger has both
-allowance.max_cost=10 -> allowance.max_cost = 10: has no effect without a price. Give allowance.price_per_hour, too
 """)
 
 
@@ -233,7 +232,7 @@ def test_what_it_does_not_select_by_or_could_not_be_read_breaks_no_rule(said):
     # A grid selects nothing.
     assert said(*NO_SEARCH, GRID % "ours", *BY_MR, evaluations) == []
     assert said(*BY_MR, evaluations, broken={"objective"}) == []
-    assert len(said("seeds=[0, 4]", "allowance.max_cost=10", broken={"seeds"})) == 1
+    assert len(said("seeds=[0, 4]", "search_budget={steps: 59}", broken={"seeds"})) == 1
 
 
 @pytest.mark.parametrize("broken", ["objective", "base"])
@@ -243,11 +242,16 @@ def test_an_objective_is_not_held_against_pairs_that_could_not_be_read(said, bro
 
 def test_all_rules_are_looked_at_even_where_fields_are_broken():
     broken = ["num_trials=abc", "search.beta=5"]
-    others = ["seeds=[0, 0]", "allowance.max_cost=1", "search.rho={float: [0, 7]}", "early_stopping.first=7"]
+    others = [
+        "seeds=[0, 0]",
+        "search_budget={steps: 59}",
+        "search.rho={float: [0, 7]}",
+        "early_stopping.first=7",
+    ]
     with pytest.raises(InputErrors) as caught:
         read_study(JOINT, [*broken, *others, "confirm.num_best=99"])
     named = " ".join(problem.what.split(" =")[0] for problem in caught.value.problems)
-    assert named == "search.beta num_trials seeds.1 allowance.max_cost search.rho early_stopping.first"
+    assert named == "search.beta num_trials seeds.1 search_budget.steps search.rho early_stopping.first"
 
 
 @pytest.mark.parametrize(

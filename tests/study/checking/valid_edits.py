@@ -14,7 +14,7 @@ early_stopping=null;;objectives=[{metric: dev}, {metric: loss, direction: minimi
 constraints=[]
 warm_start=null
 search_budget={steps: 60}
-search_budget={hours: 2, device_hours: 4, cost: 3, price_per_hour: 2}
+search_budget={device_hours: 4}
 early_stopping=null
 early_stopping={first: 45, factor: 9}
 early_stopping={first: 2, factor: 2};;base.selection.every=2
@@ -27,7 +27,7 @@ resources={executor: auto, workers: 32}
 resources={executor: train, gpus: 1}
 resources={threads: 4, max_concurrent: 2, max_attempts: 1, max_silence_s: 60}
 resources=null
-allowance={max_hours: 1/2, max_cost: 10, price_per_hour: 2}
+allowance={hours_per_cell: [0.5, 1], steps_per_cell: 10, price_per_hour: 2}
 baselines=[]
 baselines=[untrained, start]
 base.optimizer={lr: 1/1000, beta1: 0, beta2: 0.99, epsilon: 1e-6, weight_decay: 0.1, max_norm: 10}

@@ -30,14 +30,14 @@ def study(tmp_path, extra, overrides=()):
 
 
 def test_a_budget_is_an_allowance_and_both_at_once_are_refused(tmp_path):
-    told = study(tmp_path, "budget: {max_hours: 2, price_per_hour: 3}")
-    assert told == study(tmp_path, "allowance: {max_hours: 2, price_per_hour: 3}")
-    assert told.allowance.max_hours == 2
+    told = study(tmp_path, "budget: {steps_per_cell: 2, price_per_hour: 3}")
+    assert told == study(tmp_path, "allowance: {steps_per_cell: 2, price_per_hour: 3}")
+    assert told.allowance.price_per_hour == 3
     assert not {"budget", "allowance"} & told.resolved().keys()
     with pytest.raises(
         InputError, match=r"a\.yaml: budget: is the former name of allowance, and both are given"
     ):
-        study(tmp_path, "budget: {max_hours: 2}\nallowance: {max_hours: 3}")
+        study(tmp_path, "budget: {price_per_hour: 2}\nallowance: {price_per_hour: 3}")
     with pytest.raises(InputError, match="both are given"):
         Study.model_validate({"budget": {}, "allowance": {}})
 
@@ -45,18 +45,23 @@ def test_a_budget_is_an_allowance_and_both_at_once_are_refused(tmp_path):
 @cases("word", ["budget", "allowance"])
 @cases("other", ["budget", "allowance"])
 def test_either_may_be_overridden_by_either(tmp_path, word, other):
-    assert study(tmp_path, f"{word}: {{max_hours: 2}}", [f"{other}.max_hours=6"]).allowance.max_hours == 6
-    assert study(tmp_path, f"{word}: {{max_hours: 2}}", [f"{other}=null"]).allowance.max_hours == 0
+    assert (
+        study(
+            tmp_path, f"{word}: {{price_per_hour: 2}}", [f"{other}.price_per_hour=6"]
+        ).allowance.price_per_hour
+        == 6
+    )
+    assert study(tmp_path, f"{word}: {{price_per_hour: 2}}", [f"{other}=null"]).allowance.price_per_hour == 0
 
 
 def test_a_file_lies_over_one_that_spells_it_otherwise(tmp_path):
     write(
         tmp_path / "below.yaml",
-        "name: a\nquestion: b\nbase: {}\nsearch: {rho: {float: [0, 1]}}\nbudget: {max_hours: 2, price_per_hour: 3}\n",
+        "name: a\nquestion: b\nbase: {}\nsearch: {rho: {float: [0, 1]}}\nbudget: {price_per_hour: 3}",
     )
-    over = write(tmp_path / "over.yaml", "extends: below.yaml\nallowance: {max_hours: 4}\n")
+    over = write(tmp_path / "over.yaml", "extends: below.yaml\nallowance: {steps_per_cell: 4}\n")
     allowance = read_study(over).study.allowance
-    assert (allowance.max_hours, allowance.price_per_hour) == (4, 3)
+    assert (allowance.steps_per_cell, allowance.price_per_hour) == (4, 3)
 
 
 def test_no_eta_has_the_identity_and_is_stored_as_it_always_was():
@@ -89,8 +94,8 @@ def test_a_pattern_stands_for_the_evaluations_it_matches_and_one_of_none_is_refu
 @cases(
     "content",
     [
-        {"budget": {"max_hours": 1}},
-        {"allowance": {"max_hours": 1}},
+        {"budget": {"price_per_hour": 1}},
+        {"allowance": {"price_per_hour": 1}},
         {"evaluations": ["attack-mr/*"]},
         {"base": ABSENT},
         {"base": NONE},

@@ -1,16 +1,20 @@
-"""Studies to be priced, cells that their ledgers might hold, and a rate of one second for a unit of work."""
+"""Studies to be priced, and real ledgers with some of their cells."""
 
 import copy
 
+from rse_study.data import builtin
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point, Result, write_result
+from rse_study.results.files.schema import MODEL_FOLDER, cell_folder
+from rse_study.results.records import CellRecord
+from rse_study.spec import fingerprint_of
 from rse_study.study.checking.validation import CheckedStudy, check_study
 from rse_study.study.definition.config import Study
-from rse_study.study.planning.ledger_state import LedgerCell
-from rse_study.study.planning.throughput import Setting, Throughput, TimedWork
-from rse_study.study.planning.workload import shape_of
-from rse_study.training.trial import Trial
+from rse_study.study.record import study_record
 from tests.study.no_search import ONLY_SEARCH
 
 SEARCHES = (*ONLY_SEARCH, "evaluations")
+CPU = {"device_type": "cpu", "workers": 1, "threads": 1}
 
 
 def search_of(content, **changes) -> CheckedStudy:
@@ -24,13 +28,32 @@ def grid_of(content, grid, **changes) -> CheckedStudy:
     return search_of(kept, grid=grid, **changes)
 
 
-def known(trial: Trial, number: int = 0, seed: int = 0, **changes) -> LedgerCell:
-    """A complete cell of a grid, its model kept, without scores."""
-    settings = {"stage": "grid", "status": "complete", **changes}
-    return LedgerCell(trial=trial, number=number, seed=seed, **settings)
+def enter(checked, store, cells, *, duration_s=3600.0, provenance=CPU, has_model=True):
+    """Enter cells, each a stage, a number, a trial, a seed and a status, in the study's ledger in a store."""
+    folder = store / checked.study.name
+    with Ledger.open(folder) as ledger:
+        ledger.freeze(study_record(checked, builtin.graded_pairs("dev")))
+        for stage, number, trial, seed, status in cells:
+            identity, config = fingerprint_of([stage, number, seed]), trial.model_dump(mode="json")
+            about = {"identity": identity, "seed": seed, "config": config}
+            ledger.plan([CellRecord(**about, trial=number, stage=stage)])
+            if status == "planned":
+                continue
+            ledger.start(identity, executor="inline", workers=1, threads=1)
+            if has_model:
+                (cell_folder(folder, identity) / MODEL_FOLDER).mkdir(parents=True)
+            if status != "running":
+                history = (Point(t=60, metrics={"dev": 50.0, "loss": 1.0}),)
+                result = Result(
+                    **about, status=status, history=history, duration_s=duration_s, provenance=provenance
+                )
+                write_result(cell_folder(folder, identity), result)
+                ledger.record_result(result)
+    return folder
 
 
-def one_second(*trials: Trial, workers: int = 1) -> Throughput:
-    """A unit of work takes a second in trials of these shapes; 1 and 20 s beside, as assumed."""
-    settings = {Setting(shape_of(trial), 0, workers, 1) for trial in trials}
-    return Throughput(tuple(TimedWork(setting, 100.0, 100.0) for setting in settings), (), "a test")
+def rows(checked, seeds=(0, 1), status="complete"):
+    """The cells of a grid, all with one status."""
+    return [
+        ("grid", number, row.trial, seed, status) for number, row in enumerate(checked.rows) for seed in seeds
+    ]

@@ -1,5 +1,6 @@
 """What a study takes of disk and memory, beside what cells really wrote."""
 
+import shutil
 from dataclasses import replace
 from typing import get_args
 
@@ -16,9 +17,11 @@ from rse_study.study.planning.footprint import (
     Footprint,
     cell_size,
     cells_at_a_time,
+    disk_too_small,
     encoder_shape,
     footprint,
     lines_of,
+    missing_gpu,
 )
 from rse_study.training.loop import drive, train
 from rse_study.training.trial import Trial
@@ -83,7 +86,7 @@ def test_a_search_holds_checkpoints_of_stopped_trials_and_models_of_confirmed_on
     found = footprint(checked, 20, DataSizes(tmp_path), 2)
     num_confirmed = 2 * len(checked.study.confirm.seeds)
     assert found.num_models == 2 + num_confirmed
-    assert 2 * 2 < found.num_checkpoints < 2 * 2 + 20  # not all are stopped
+    assert found.num_checkpoints == 2 * 2 + 20  # each may be stopped
     assert footprint(search_of(content, early_stopping=None), 20, DataSizes(tmp_path), 2).num_checkpoints == 4
 
 
@@ -138,16 +141,33 @@ def test_a_plan_says_what_sharing_cells_need_and_whether_one_fits_at_all(machine
     assert len(list(lines_of(footprint(alone, 3, DataSizes(tmp_path))))) == 2
 
 
+def test_a_study_that_asks_for_a_gpu_learns_that_there_is_none(machine, content):
+    machine(16, 0)
+    problem = missing_gpu(grid_of(content, GRID, resources={"gpus": 1}))
+    assert str(problem).startswith(
+        "a.yaml: resources.gpus = 1: this machine has no GPU. Run it where there is one"
+    )
+    assert missing_gpu(grid_of(content, GRID)) is None
+    machine(16, 1)
+    assert missing_gpu(grid_of(content, GRID, resources={"gpus": 1})) is None
+
+
+def test_a_disk_that_may_be_filled_is_warned_of(monkeypatch, content, tmp_path):
+    checked = grid_of(content, GRID)
+    wanted, disk = footprint(checked, 3, DataSizes(tmp_path)), shutil.disk_usage("/")
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: disk._replace(free=1_000_000))
+    assert disk_too_small(checked.study, wanted, tmp_path / "new").startswith(
+        f"only 1 MB are free in {tmp_path}/new"
+    )
+    away = checked.study.model_copy(update={"storage": "s3://bucket/studies"})
+    assert disk_too_small(away, wanted, tmp_path) == disk_too_small(checked.study, None, tmp_path) == ""
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: disk._replace(free=10**12))
+    assert disk_too_small(checked.study, wanted, tmp_path) == ""
+
+
 def test_every_precision_has_a_size():
     for precision in get_args(Trial.model_fields["precision"].annotation):
         assert cell_size(small_trial(precision=precision), BERT_BASE).activations > 0, precision
-
-
-def test_a_rule_by_class_may_stop_every_trial(content, tmp_path):
-    rule = {"class": "optuna.pruners:MedianPruner", "first": 15, "every": 15}
-    checked = search_of(content, num_trials=6, early_stopping=rule, confirm=None)
-    found = footprint(checked, 6, DataSizes(tmp_path), 1)
-    assert found.num_checkpoints == 2 + 6
 
 
 def test_an_encoder_that_nobody_knows_here_has_no_footprint(content, tmp_path):

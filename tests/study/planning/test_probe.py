@@ -8,6 +8,7 @@ import torch
 from rse_study.data import builtin
 from rse_study.errors import InputError
 from rse_study.study.planning import probe as module
+from rse_study.study.planning.measured import Conditions
 from rse_study.study.planning.probe import FEWEST_STEPS, MOST_STEPS, PATIENCE_S, probe, probed
 from rse_study.training.loop import Progress
 from tests.study.planning.priced import grid_of, search_of
@@ -48,9 +49,8 @@ def test_a_few_steps_are_timed_and_nothing_stays(small, world, tmp_path, monkeyp
     timed = probe(small, lambda trial: world.materials())
     assert seen == 3 * list(range(MOST_STEPS + 1))
     assert list(tmp_path.iterdir()) == []
-    assert [time.work for time in timed] == [4 * N + 28 for N in (1, 2, 6)]
-    expected = {(1, 1, False)}
-    assert {(time.setting.threads, time.setting.workers, time.setting.gpus > 0) for time in timed} == expected
+    assert [time.work for time in timed] == [small.study.base.batch_size * (4 * N + 28) for N in (1, 2, 6)]
+    assert {time.conditions for time in timed} == {Conditions.wanted(small.study.base, small.study.resources)}
     assert all(time.seconds > 0 for time in timed)
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.methods.robust_sent_embed import RobustSentEmbed
-from rse_study.study.planning.planner import StudyPlanner
-from rse_study.study.planning.run_again import known_cells
+from rse_study.study.planning.plan import plan_study
+from rse_study.study.planning.remaining import read_ledger
 from tests.cases import cases
 from tests.on_ray.world import make_materials
 from tests.study.a_grid import on_another, run, write
@@ -21,27 +21,21 @@ def world(tmp_path_factory):
     return root, checked, materials
 
 
-def planner(world, prepare):
+def planned(world, prepare):
     root, checked, _ = world
-    return StudyPlanner(checked, root, lambda *given: (), prepare=prepare)
-
-
-def to_run(one):
-    (stage,) = one.plan().stages
-    return stage.num_to_run
+    return plan_study(checked, root, prepare)
 
 
 def test_nothing_runs_again_on_the_same_materials(world):
-    one = planner(world, lambda trial: world[2])
-    assert (one.num_ended, to_run(one), one.plan().notes) == (4, 0, ())
+    found = planned(world, lambda trial: world[2])
+    assert (found.num_to_run, found.notes) == (0, ())
 
 
 @cases("part", ["corpus", "base"])
 def test_an_edited_part_is_planned_priced_and_named(world, part):
-    one = planner(world, lambda trial: on_another(part, world[2]))
-    assert (one.num_ended, to_run(one)) == (0, 4)
-    assert one.plan().cost.steps.mid == 12
-    assert f"cells that run again (4), since {part} was tiny and is other: {ALL}" in one.plan().notes
+    found = planned(world, lambda trial: on_another(part, world[2]))
+    assert [(stage.num_to_run, stage.num_steps) for stage in found.stages] == [(4, 12)]
+    assert f"cells that run again (4), since {part} was tiny and is other: {ALL}" in found.notes
 
 
 def test_other_semantics_are_seen_with_and_without_the_materials(world, monkeypatch):
@@ -51,9 +45,9 @@ def test_other_semantics_are_seen_with_and_without_the_materials(world, monkeypa
         raise InputError("not here")
 
     for prepare in (lambda trial: world[2], absent, None):
-        one = planner(world, prepare)
-        assert (one.num_ended, to_run(one)) == (0, 4)
-        assert f"cells that run again (4), since its code computes other numbers: {ALL}" in one.plan().notes
+        found = planned(world, prepare)
+        assert found.num_to_run == 4
+        assert f"cells that run again (4), since its code computes other numbers: {ALL}" in found.notes
 
 
 def test_cells_of_removed_rows_are_neither_counted_nor_prepared(world, tmp_path):
@@ -65,7 +59,7 @@ def test_cells_of_removed_rows_are_neither_counted_nor_prepared(world, tmp_path)
         assert trial in rows
         return materials
 
-    known = known_cells(root / "mine", checked, prepare)
+    known = read_ledger(root / "mine", checked, prepare).known
     assert (len(known.ended), known.reasons) == (2, {})
 
 
@@ -73,5 +67,5 @@ def test_cells_of_an_earlier_corpus_count_again_when_it_is_back(world, tmp_path)
     _, checked, materials = world
     run(checked, tmp_path / "mine", materials)
     run(checked, tmp_path / "mine", on_another("corpus", materials))
-    one = StudyPlanner(checked, tmp_path, lambda *given: (), prepare=lambda trial: materials)
-    assert (one.num_ended, to_run(one), one.plan().notes) == (4, 0, ())
+    found = plan_study(checked, tmp_path, lambda trial: materials)
+    assert (found.num_to_run, found.notes) == (0, ())

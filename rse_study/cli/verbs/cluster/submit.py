@@ -42,7 +42,8 @@ def submit_study(
     if isinstance(spec, LocalCluster) and not Path(spec.store).is_absolute():
         # Its head is this machine: studies are where `run` would put them.
         spec = spec.model_copy(update={"store": str(store.absolute())})
-    limits = [*_limits(max_hours, max_cost), *(["--revise"] if is_revised else [])]
+    limits = [] if max_hours is None else ["--max-hours", f"{max_hours:g}"]
+    limits += ["--revise"] if is_revised else []
     job = read_job(spec, study, overrides or (), limits)
     home = cluster_home(store, spec.name)
     backend = backend_of(spec, home)
@@ -55,12 +56,6 @@ def submit_study(
     announce(_outcome_of(outcome))
     words = (cluster, study, *in_store(store))
     suggest(command("cluster", "logs", "-f", *words), command("cluster", "status", *words))
-
-
-def _limits(max_hours: float | None, max_cost: float | None) -> Iterator[str]:
-    for option, limit in (("--max-hours", max_hours), ("--max-cost", max_cost)):
-        if limit is not None:
-            yield from (option, f"{limit:g}")
 
 
 def _dry_lines(submission: Submission, commands: list[str]) -> Iterator[str]:

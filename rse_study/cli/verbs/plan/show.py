@@ -1,7 +1,7 @@
 """The body of `plan`: a study checked, counted, priced, printed."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -24,9 +24,9 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.results.archive import ORIGIN
 from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import MADE_FROM_CORPUS, CheckedStudy, read_study
-from rse_study.study.planning.plan import Plan
-from rse_study.study.planning.planner import StudyPlanner
-from rse_study.study.planning.throughput import TimedWork
+from rse_study.study.planning.footprint import disk_too_small, missing_gpu
+from rse_study.study.planning.measured import TimedWork
+from rse_study.study.planning.plan import Plan, check_hours, plan_study
 from rse_study.training.materials import Materials, PrepareMaterials
 from rse_study.training.trial import Replayed, Trial
 
@@ -54,18 +54,17 @@ def show_plan(
 ) -> None:
     """Show the remaining cells of a study and estimate their cost.
 
-    The cost in steps, gradient passes, device hours and price.
+    The cost in steps, device hours and price.
 
     Hours are estimated from the studies in the store, or from a probe; otherwise they are unknown. A device is a GPU,
-    or a processor core if cells use no GPU. Exit code 4 if the expected total exceeds a limit; a warning if only the
-    high estimate does.
+    or a processor core if cells use no GPU. Exit code 4 if the expected total of a grid exceeds --max-hours; a
+    warning if only the high estimate does.
     """
     overrides = overrides or []
-    checked = read_study(study_file(study), overrides)
-    planner = StudyPlanner(
-        checked, store, probe_with_bars, max_hours, max_cost, materials_of_identity(checked, store)
-    )
-    planned = planner.plan(probes=probes)
+    checked = read_limited(study, overrides, store, max_hours)
+    missing = check_data(checked, data_dir())
+    prepare = materials_of_identity(checked, store, is_here=not missing)
+    planned = plan_study(checked, store, prepare, probe_with_bars if probes else None)
     if cluster:
         planned = _priced_on(cluster, checked, planned)
     if as_json:
@@ -75,25 +74,30 @@ def show_plan(
         print_rows(HEADINGS, rows, "--wide, or --json", droppable=LEAST_IMPORTANT, is_wide=is_wide)
         for line in lines_below(planned):
             announce(line)
-    busy = (
-        ""
-        if cluster or planned.device_hours is None
-        else busy_machine(os.getloadavg()[1], os.cpu_count() or 1)
-    )
-    if busy:
-        say(busy, stderr())
-    for warning in planner.check(planned):
+    for warning in _warnings(checked, planned, store, max_hours, is_here=not cluster):
         say(f"warning: {warning}", stderr())
-    missing = check_data(checked, data_dir())
     if missing:
         say(missing_text(missing, study), stderr())
     if not as_json:
-        words = (study, *with_overrides(overrides), *in_store(store))
+        limit = ("--max-hours", f"{max_hours:g}") if max_hours else ()
+        words = (study, *with_overrides(overrides), *in_store(store), *limit)
         suggest(
             command("data", "fetch", "--for", study, *with_overrides(overrides))
             if missing
             else _next(planned, words, cluster, probes)
         )
+
+
+def _warnings(
+    checked: CheckedStudy, planned: Plan, store: Path, max_hours: float | None, *, is_here: bool
+) -> Iterator[str]:
+    """Yield warnings on the machine, if the study runs here, and on the limit; raise OverBudget beyond that."""
+    if is_here:
+        busy = busy_machine(os.getloadavg()[1], os.cpu_count() or 1) if planned.device_hours else ""
+        found = (busy, disk_too_small(checked.study, planned.footprint, store), missing_gpu(checked))
+        yield from (str(one) for one in found if one)
+    if max_hours and checked.rows:
+        yield from check_hours(planned, max_hours)
 
 
 def busy_machine(load: float, num_cores: int) -> str:
@@ -102,7 +106,7 @@ def busy_machine(load: float, num_cores: int) -> str:
         return ""
     times = 1 + load / num_cores
     return (
-        f"warning: this machine is busy (load {load:.1f} on {num_cores} cores): until that ends, cells may take up to"
+        f"this machine is busy (load {load:.1f} on {num_cores} cores): until that ends, cells may take up to"
         f" {times:.1f} times as long"
     )
 
@@ -112,8 +116,7 @@ def _next(planned: Plan, words: Sequence[str], cluster: str, probes: bool) -> st
         return command("plan", *words, "--probe")
     if cluster:
         return command("cluster", "submit", cluster, *words)
-    is_left = planned.scores.num_only or any(stage.num_to_run for stage in planned.stages)
-    return command("run", *words) if is_left else command("report", planned.study)
+    return command("report", planned.study) if planned.is_complete else command("run", *words)
 
 
 def _priced_on(cluster: str, checked: CheckedStudy, planned: Plan) -> Plan:
@@ -145,17 +148,26 @@ def probe_with_bars(checked: CheckedStudy, folder: Path) -> tuple[TimedWork, ...
         return probe(checked, prepared, partial(bars.advanced, "probe: trials timed"))
 
 
-def materials_of_identity(checked: CheckedStudy, store: Path) -> PrepareMaterials:
+def read_limited(study: str, overrides: Sequence[str], store: Path, max_hours: float | None) -> CheckedStudy:
+    """Read a study; of a search, a limit in device hours is its budget (0: none)."""
+    path = study_file(study)
+    checked = read_study(path, overrides)
+    if max_hours is None or checked.rows:
+        return checked
+    return read_study(path, [*overrides, f"search_budget.device_hours={max_hours:g}"])
+
+
+def materials_of_identity(checked: CheckedStudy, store: Path, *, is_here: bool) -> PrepareMaterials:
     """Return a function that prepares the materials of a trial's identity.
 
-    Replayed sets, which take long, are left out. It raises InputError where the study's data, or a base
-    that was trained elsewhere, are not here.
+    Replayed sets, which take long, are left out. It raises InputError unless the study's data and base are
+    on this machine.
     """
     folder = store / checked.study.name
-    is_elsewhere = cache(lambda: stands_elsewhere(checked, folder))
+    stands_here = cache(lambda: is_here and not stands_elsewhere(checked, folder))
 
     def prepare(trial: Trial) -> Materials:
-        if is_elsewhere():
+        if not stands_here():
             raise InputError("its data or its base are not here", where=checked.study.name)
         plain = trial.model_copy(update={"replayed": Replayed()})
         with ActivityBars(stderr()) as bars, bars.waiting("comparing corpus and base with the ledger's"):
@@ -165,8 +177,8 @@ def materials_of_identity(checked: CheckedStudy, store: Path) -> PrepareMaterial
 
 
 def stands_elsewhere(checked: CheckedStudy, folder: Path) -> bool:
-    """Whether a study came without its data or its trained base, or in an archive."""
-    if (folder / ORIGIN).is_file() or check_data(checked, data_dir()):
+    """Whether a study came in an archive, or without the base that was trained for it."""
+    if (folder / ORIGIN).is_file():
         return True
     from rse_study.assets.trained import trained_assets  # imports torch
 

@@ -6,37 +6,13 @@ from itertools import islice
 from typing import Any
 
 from analysis.phrases import show_duration
-from rse_study.study.planning.estimates import Range
 from rse_study.study.planning.footprint import lines_of
-from rse_study.study.planning.plan import Plan
-from rse_study.study.planning.stages import StagePlan
+from rse_study.study.planning.measured import Range
+from rse_study.study.planning.plan import Plan, StagePlan
 
 MOST_ROWS = 10  # of what is new; JSON has all
-HEADINGS = (
-    "",
-    "on",
-    "trials",
-    "seeds",
-    "cells",
-    "done",
-    "stopped early",
-    "failed",
-    "to run",
-    "steps",
-    "gradient passes",
-    "device time",
-)
-LEAST_IMPORTANT = (
-    "gradient passes",
-    "on",
-    "steps",
-    "trials",
-    "seeds",
-    "stopped early",
-    "failed",
-    "done",
-    "cells",
-)
+HEADINGS = ("", "on", "cells", "done", "stopped early", "failed", "to run", "steps", "device time")
+LEAST_IMPORTANT = ("on", "steps", "stopped early", "failed", "done", "cells")
 """columns in the order in which a narrow terminal leaves them out"""
 
 
@@ -48,10 +24,9 @@ def stage_rows(plan: Plan) -> list[tuple[str, ...]]:
 def lines_below(plan: Plan) -> Iterator[str]:
     """Yield the lines below that table: price, what is new, sources of the figures."""
     yield f"device time in all: {_time(plan.device_hours)}{_spent(plan)}{_price(plan)}"
-    if plan.footprint is None:
-        yield "disk and memory: the shape of its encoder is not known here"
-    elif plan.num_to_run:
-        yield from lines_of(plan.footprint)
+    if plan.num_to_run:
+        unknown = ["disk and memory: the shape of its encoder is not known here"]
+        yield from lines_of(plan.footprint) if plan.footprint else unknown
     yield from _new(plan)
     if plan.scores.num_only:
         trained = f", {plan.scores.num_retrained} of them retrained" if plan.scores.num_retrained else ""
@@ -77,18 +52,16 @@ def as_content(plan: Plan) -> dict[str, Any]:
         "study": plan.study,
         "stages": [_stage_content(stage) for stage in plan.stages],
         "evaluations": {
-            **{
-                name: getattr(plan.scores, name)
-                for name in ("missing", "num_models", "num_only", "num_retrained")
-            },
-            "device_hours": _range(plan.scores.device_hours),
+            "missing": plan.scores.missing,
+            "num_only": plan.scores.num_only,
+            "num_retrained": plan.scores.num_retrained,
+            "device_hours": _range(plan.hours_of_scores),
         },
         "num_cells": sum(stage.num_cells for stage in plan.stages),
         "num_to_run": plan.num_to_run,
         "disk_bytes": plan.footprint.disk if plan.footprint else None,
         "memory_bytes": plan.footprint.cell.memory if plan.footprint else None,
-        "steps": _range(plan.cost.steps),
-        "gradient_passes": _range(plan.cost.gradient_passes),
+        "steps": sum(stage.num_steps for stage in plan.stages),
         "device_hours": _range(plan.device_hours),
         "spent_hours": plan.spent_hours,
         "price_per_hour": plan.price_per_hour,
@@ -101,16 +74,14 @@ def as_content(plan: Plan) -> dict[str, Any]:
 
 def _stage_content(stage: StagePlan) -> dict[str, Any]:
     used = stage.resources
-    names = ("num_trials", "num_seeds", "num_cells", "num_done", "num_stopped", "num_failed", "num_to_run")
     return {
         "name": stage.name,
         "executor": used.runs_on,
         **{name: getattr(used, name) for name in ("workers", "threads", "gpus")},
-        **{name: getattr(stage, name) for name in names},
-        "least_to_run": stage.num_to_run - stage.num_spared,
-        "steps": _range(stage.cost.steps),
-        "gradient_passes": _range(stage.cost.gradient_passes),
-        "work": _range(stage.cost.work),
+        "num_cells": stage.num_cells,
+        **dict(zip(("num_done", "num_stopped", "num_failed"), stage.num_ended, strict=True)),
+        "num_to_run": stage.num_to_run,
+        "steps": stage.num_steps,
         "device_hours": _range(stage.device_hours),
     }
 
@@ -118,31 +89,25 @@ def _stage_content(stage: StagePlan) -> dict[str, Any]:
 def _stage_row(stage: StagePlan) -> tuple[str, ...]:
     used = stage.resources
     device = f"{used.gpus:g} GPU" if used.gpus else f"{used.threads} thread{'s' * (used.threads > 1)}"
-    counts = (stage.num_done, stage.num_stopped, stage.num_failed)
+    counts = (
+        stage.num_cells,
+        *stage.num_ended,
+        stage.num_to_run,
+        stage.num_steps,
+    )
     return (
         stage.name,
         f"{used.runs_on}, {used.workers} x {device}",
-        f"{stage.num_trials:,}",
-        f"{stage.num_seeds:,}",
-        _from_to(stage.num_cells, stage.num_spared),
         *(f"{number:,}" for number in counts),
-        _from_to(stage.num_to_run, stage.num_spared),
-        _count(stage.cost.steps),
-        _count(stage.cost.gradient_passes),
         _time(stage.device_hours),
     )
 
 
-def _from_to(most: int, num_spared: int) -> str:
-    return f"{most - num_spared:,} to {most:,}" if num_spared else f"{most:,}"
-
-
 def _scores_row(plan: Plan) -> list[tuple[str, ...]]:
-    scores = plan.scores
-    if not scores.num_models:
+    hours = plan.hours_of_scores
+    if not plan.scores.missing or (hours is not None and not hours.high):
         return []
-    models = f"{scores.num_models:,}"
-    return [("evaluations", *("",) * 7, models, "", "", _time(scores.device_hours))]
+    return [("evaluations", *("",) * (len(HEADINGS) - 2), _time(hours))]
 
 
 def _new(plan: Plan) -> Iterator[str]:
@@ -153,12 +118,6 @@ def _new(plan: Plan) -> Iterator[str]:
         yield f"    {row}: seeds {', '.join(map(str, seeds))}"
     if len(plan.new) > MOST_ROWS:
         yield f"    and {len(plan.new) - MOST_ROWS:,} more (--json lists all)"
-
-
-def _count(number: Range) -> str:
-    if number.low == number.high:
-        return f"{number.mid:,.0f}"
-    return f"{number.mid:,.0f} ({number.low:,.0f} to {number.high:,.0f})"
 
 
 def _time(hours: Range | None) -> str:
