@@ -44,7 +44,7 @@ CONSTRAINTS = Path(__file__).parents[3] / "constraints.txt"  # in a checkout; a 
 
 
 def examine_installation(
-    rebuild: Annotated[str, typer.Option(hidden=True, help="Removed.")] = "",
+    rebuild: Annotated[str, typer.Option(hidden=True, help="Refused.")] = "",
     as_json: parameters.AsJson = False,
     store: parameters.Store = parameters.DEFAULT_STORE,
 ) -> None:

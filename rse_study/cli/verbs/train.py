@@ -46,7 +46,7 @@ def train_trial(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the cell.")] = 0,
     overrides: parameters.Overrides = None,
-    workers: Annotated[int, typer.Option(hidden=True)] = 1,
+    workers: Annotated[int, typer.Option(hidden=True, help="Refused.")] = 1,
     threads: Annotated[int, typer.Option(min=1, help="CPU threads; affect the last bits of results.")] = 1,
     device: parameters.DeviceName = "cpu",
 ) -> None:

@@ -86,7 +86,7 @@ def test_a_driver_on_another_disk_goes_on_and_runs_nothing_twice(stored, materia
     checked, _, folder, _ = stored
     diary, elsewhere = Listener(), tmp_path / "little"
     run_study(checked, elsewhere, lambda _: materials, few, diary)
-    assert diary.events == [("message", "goes on with the ledger that lies in the storage")]
+    assert diary.events == [("message", "goes on with the ledger that lies in the storage"), ("found", 3)]
     assert results_of(elsewhere) == results_of(folder)
 
 

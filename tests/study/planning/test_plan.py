@@ -4,10 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rse_study.frames.archive import open_archive
 
 from rse_study.errors import InputError, OverBudget
 from rse_study.methods.robust_sent_embed import RobustSentEmbed
+from rse_study.results.archive import unpack_archive
 from rse_study.study.checking.validation import read_study
 from rse_study.study.planning.measured import Conditions, Range, TimedWork, exactly, work_of
 from rse_study.study.planning.plan import check_hours, plan_study, price
@@ -150,7 +150,7 @@ def test_the_expected_total_and_what_was_spent_must_stay_below_the_limit(four_ho
 
 @pytest.fixture(scope="module")
 def archived(tmp_path_factory):
-    return open_archive(SHIPPED, tmp_path_factory.mktemp("store"))
+    return unpack_archive(SHIPPED, tmp_path_factory.mktemp("store"))
 
 
 def test_a_shipped_study_is_complete_without_its_data_and_models(archived):
