@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from rse_study.results.cell_state import HAS_RESULT
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.records import FINISHED, CellRecord, Direction
-from rse_study.results.study_record import KnownTrial, StudyRecord
+from rse_study.results.study_record import StudyRecord
 
 Key = TypeVar("Key")
 ALL_OF_ONE_KIND: Mapping[int, Any] = {}
@@ -186,12 +186,3 @@ def trials_to_confirm(
         if ranks[kind] <= num_best:
             chosen.append(key)
     return chosen
-
-
-def best_known(known: Sequence[KnownTrial], directions: Sequence[Direction]) -> list[KnownTrial]:
-    """Return the known trial that a search of an earlier version ran first, if any."""
-    results = [
-        TrialResult(index, one.num_steps, one.values, all(violation <= 0 for violation in one.violations))
-        for index, one in enumerate(known)
-    ]
-    return [known[index] for index in chosen_first(results, directions)[:1]]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rse_study.errors import InputError
 from rse_study.results.files.atomic import write_whole
+from rse_study.results.files.backup import FILE_NAME as BACKUP
 from rse_study.results.files.backup import attach_backup, read_backup
 from rse_study.results.files.connect import has_ledger, lock_study, open_study, parts_of
 from rse_study.results.files.failures import DamagedLedger, damaged, failure_of
@@ -47,13 +48,16 @@ def rebuild(study_dir: Path) -> Path:
     ledger begins anew. Raises InputError while a live process holds the study.
     """
     path = ledger_path(study_dir)
-    aside = path.with_name(f"{path.name}.{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
+    now = f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
+    aside, stored = path.with_name(f"{path.name}.{now}"), study_dir / BACKUP
     with closing(lock_study(study_dir)):
         for part, moved in zip(parts_of(path), parts_of(aside), strict=True):
             if part.exists():
                 part.replace(moved)
         if (backup := read_backup(study_dir)) is not None:
             write_whole(path, backup)
+        elif stored.exists():
+            stored.replace(stored.with_name(f"{stored.name}.{now}"))
     return path
 
 
@@ -63,7 +67,9 @@ def recover(study_dir: Path) -> str:
     if not damage:
         return ""
     rebuild(study_dir)
-    return f"the ledger was {damage}: the run goes on from its backup and the results on disk"
+    if has_ledger(study_dir):
+        return f"the ledger was {damage}: the run goes on from its backup and the results on disk"
+    return f"the ledger was {damage}, without a backup that can be read: the run goes on from the results on disk"
 
 
 def damage_of(study_dir: Path) -> str:
@@ -71,7 +77,7 @@ def damage_of(study_dir: Path) -> str:
     backup, path = read_backup(study_dir), ledger_path(study_dir)
     try:
         if not has_ledger(study_dir):
-            return "" if backup is None else "missing or empty"
+            return "missing or empty" if (study_dir / BACKUP).exists() else ""
         with closing(open_study(study_dir)) as ledger:
             _require_whole(ledger, path)
             if backup is not None and attach_backup(ledger, backup) == SCHEMA_VERSION:

@@ -1,7 +1,6 @@
 import math
 
-from rse_study.results.study_record import KnownTrial
-from rse_study.search.choice import TrialResult, best_known, chosen_first, front_of
+from rse_study.search.choice import TrialResult, chosen_first, front_of
 
 UP, DOWN = "maximize", "minimize"
 
@@ -28,9 +27,3 @@ def test_of_several_objectives_fronts_come_one_after_the_other():
     ]
     assert chosen_first(trials, [UP, DOWN]) == ["knee", "dear", "cheap", "beaten", "short"]
     assert [one.key for one in front_of(trials, [UP, DOWN])] == ["dear", "cheap", "knee"]
-
-
-def test_a_trial_of_fewer_steps_is_not_the_best_that_is_known():
-    few = KnownTrial(study="s", trial=1, proposal={}, values=(9.0,), num_steps=60)
-    more = KnownTrial(study="s", trial=2, proposal={}, values=(8.0,), num_steps=180)
-    assert best_known([few, more], [UP]) == [more]

@@ -1,5 +1,6 @@
 """A lost or damaged ledger: noticed, set aside, and made again from its backup."""
 
+import gzip
 import random
 import sqlite3
 from contextlib import closing
@@ -98,10 +99,22 @@ def test_a_damaged_ledger_without_a_backup_begins_anew(tmp_path):
     (folder / BACKUP).unlink()
     assert recover(folder) == ""
     (folder / "ledger.sqlite").write_text("no ledger")
-    assert "no ledger" in recover(folder)
+    said = recover(folder)
+    assert "no ledger" in said
+    assert "from its backup" not in said
     with Ledger.open(folder) as ledger:
         assert ledger.freeze(STUDY) == 1
     assert not recover(tmp_path / "nowhere")
+
+
+def test_a_damaged_backup_takes_no_ledger_s_place_and_is_set_aside_if_the_ledger_is_lost(tmp_path):
+    folder = make_study(tmp_path / "halving")
+    (folder / BACKUP).write_bytes(gzip.compress(b"no ledger" * 999))
+    assert recover(folder) == ""
+    (folder / "ledger.sqlite").unlink()
+    assert "without a backup that can be read" in recover(folder)
+    assert recover(folder) == ""
+    assert len(list(folder.glob(f"{BACKUP}.*Z"))) == 1
 
 
 def test_a_ledger_that_somebody_holds_is_left_alone(tmp_path):

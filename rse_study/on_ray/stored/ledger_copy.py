@@ -10,7 +10,7 @@ from typing import ParamSpec
 from rse_study.errors import InputError, Unavailable, first_line
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.stored.lease import BEAT_SECONDS, DriverLease
-from rse_study.results.files.backup import attach_backup, copy_of, write_backup
+from rse_study.results.files.backup import attach_backup, copy_of, is_ledger, write_backup
 from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
 from rse_study.results.files.schema import baselines_folder, ledger_path
 from rse_study.search.rebuild import rebuild
@@ -27,6 +27,10 @@ def bring_ledger(storage: Storage, study_dir: Path) -> bool:
     content = storage.find(ledger_key(study_dir.name))
     if content is None:
         return False
+    if not is_ledger(content):
+        remedy = "Delete it there: the run goes on from the ledger here, and from the results in the storage"
+        where = f"{storage.location}/{ledger_key(study_dir.name)}"
+        raise InputError("the copy of the ledger is damaged", where=where, remedy=remedy)
     with closing(sqlite3.connect(":memory:")) as copy:
         attach_backup(copy, content)
         birth, progress = _birth(copy), _progress(copy)

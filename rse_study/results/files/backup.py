@@ -35,8 +35,17 @@ def write_backup(study_dir: Path, ledger: bytes) -> Path:
 def read_backup(study_dir: Path) -> bytes | None:
     """Return the ledger in a study's backup; None if it is missing or damaged."""
     with suppress(OSError, EOFError, zlib.error):
-        return gzip.decompress((study_dir / FILE_NAME).read_bytes()) or None
+        content = gzip.decompress((study_dir / FILE_NAME).read_bytes())
+        return content if is_ledger(content) else None
     return None
+
+
+def is_ledger(content: bytes) -> bool:
+    """Whether a file's content is a ledger, of whatever version, without a broken page."""
+    with closing(sqlite3.connect(":memory:")) as memory, suppress(sqlite3.DatabaseError):
+        version = attach_backup(memory, content)
+        return version > 0 and memory.execute("PRAGMA backup.quick_check(1)").fetchone() == ("ok",)
+    return False
 
 
 def attach_backup(ledger: sqlite3.Connection, backup: bytes) -> int:

@@ -25,6 +25,7 @@ from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.search.rebuild import rebuild
 from rse_study.storage.models import bring_model
 from rse_study.storage.storage import Storage, ledger_key
+from tests.cases import cases
 from tests.on_ray.listener import Listener
 from tests.on_ray.world import checked_of, few, grid_of
 from tests.slow import mostly_slow
@@ -201,6 +202,20 @@ def test_the_ledger_that_is_further_wins_and_the_other_is_kept(storage, tmp_path
     with Ledger.open(behind) as ledger:
         assert ledger.last_provenance() == {"run": "second"}
     assert len(list(behind.glob("ledger.sqlite.*Z"))) == 1
+
+
+@cases("content", [b"", b"<html>503</html>" * 99, b"SQLite format 3\0" + bytes(84)])
+def test_a_damaged_copy_of_the_ledger_is_refused_and_the_one_here_stays(tmp_path_factory, content):
+    root = tmp_path_factory.mktemp("damaged")
+    storage, folder = Storage(str(root / "storage"), 0.0), root / "little"
+    storage.require()
+    with Ledger.open(folder) as ledger:
+        ledger.freeze(StudyRecord(name="little", objective=ObjectiveRecord(metric="dev")))
+    before = copy_of_file(folder)
+    storage.write(ledger_key("little"), content)
+    with pytest.raises(InputError, match=r"copy of the ledger is damaged\. Delete it there"):
+        bring_ledger(storage, folder)
+    assert copy_of_file(folder) == before
 
 
 def test_another_study_of_that_name_in_a_storage_is_refused_and_nothing_of_either_is_lost(storage, tmp_path):

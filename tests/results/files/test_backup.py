@@ -1,3 +1,4 @@
+import gzip
 import sqlite3
 from contextlib import closing
 
@@ -48,10 +49,20 @@ def test_a_ledger_with_a_broken_page_does_not_replace_its_backup(tmp_path):
     assert (folder / FILE_NAME).read_bytes() == before
 
 
-@cases("damage", [lambda b: b[:-9], lambda b: b"", lambda b: b[:99] + bytes([b[99] ^ 1]) + b[100:]])
+DAMAGES = {
+    "truncated": lambda content: content[:-9],
+    "emptied": lambda content: b"",
+    "a flipped bit": lambda content: content[:99] + bytes([content[99] ^ 1]) + content[100:],
+    "another file, packed": lambda content: gzip.compress(b"no ledger" * 999),
+    "half a ledger, packed": lambda content: gzip.compress(gzip.decompress(content)[:9000]),
+    "a header alone, packed": lambda content: gzip.compress(gzip.decompress(content)[:100]),
+}
+
+
+@cases("damage", DAMAGES)
 def test_a_damaged_backup_is_none(tmp_path_factory, damage):
     folder = tmp_path_factory.mktemp("study")
     assert read_backup(folder) is None
     path = make_study(folder) / FILE_NAME
-    path.write_bytes(damage(path.read_bytes()))
+    path.write_bytes(DAMAGES[damage](path.read_bytes()))
     assert read_backup(folder) is None
