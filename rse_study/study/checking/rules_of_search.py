@@ -167,10 +167,10 @@ def tuned_alike(study: Study) -> RuleProblems:
     if study.sampler.name in ("grid", "quasi_random") and study.sampler.class_ is None:
         rule = "has a fixed list of points, in which values do not take turns"
         yield f"sampler.name = {study.sampler.name!r}", rule, "Use tpe or random"
-    for other in ("search_budget", "early_stopping"):
+    for other, its_place in (("search_budget", " or --max-hours, which sets it"), ("early_stopping", "")):
         if getattr(study, other) is not None:
             rule = f"would give one value of {name} more than another"
-            yield other, rule, f"Remove it, or tune_each (if it is inherited: `{other}: null`)"
+            yield other, rule, f"Remove it{its_place}, or tune_each (if it is inherited: `{other}: null`)"
 
 
 def points_of_each_value(study: Study, space: Space[Trial]) -> RuleProblems:

@@ -153,7 +153,8 @@ def read_limited(study: str, overrides: Sequence[str], store: Path, max_hours: f
     """Read a study; of a search, a limit in device hours is its budget (0: none)."""
     path = study_file(study)
     checked = read_study(path, overrides)
-    if max_hours is None or checked.rows:
+    has_limit = max_hours or (max_hours is not None and checked.study.search_budget is not None)
+    if checked.rows or not has_limit:
         return checked
     return read_study(path, [*overrides, f"search_budget.device_hours={max_hours:g}"])
 

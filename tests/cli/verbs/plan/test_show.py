@@ -85,6 +85,22 @@ def test_no_limit_at_all_lifts_a_searchs_budget_and_goes_on_to_the_next_command(
     assert ended.next.endswith("--max-hours 0 --probe")
 
 
+def test_where_values_are_tuned_alike_no_limit_is_taken_and_any_other_refused(rse):
+    fair = [
+        "plan",
+        "joint",
+        "-o",
+        "tune_each=norm",
+        "-o",
+        "num_trials=18",
+        "-o",
+        "early_stopping=null",
+        "--max-hours",
+    ]
+    assert rse(*fair, "0").code == 0
+    assert "Remove it or --max-hours, which sets it, or tune_each" in rse(*fair, "5").err
+
+
 def test_the_report_of_a_complete_study_is_in_the_same_store(rse, grid, ran, tmp_path):
     (tmp_path / "studies").rename(tmp_path / "elsewhere")
     row = ["-o", "grid={rows: {a: {rho: 0}}}", "-o", "seeds=[0]", "-o", "evaluations=[]"]
