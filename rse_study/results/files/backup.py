@@ -41,7 +41,7 @@ def read_backup(study_dir: Path) -> bytes | None:
 
 
 def is_ledger(content: bytes) -> bool:
-    """Whether a file's content is a ledger, of whatever version, without a broken page."""
+    """Whether a file's content is a ledger, of any version, without a broken page."""
     with closing(sqlite3.connect(":memory:")) as memory, suppress(sqlite3.DatabaseError):
         version = attach_backup(memory, content)
         return version > 0 and bool(memory.execute("PRAGMA backup.quick_check(1)").fetchone() == ("ok",))
