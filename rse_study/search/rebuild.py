@@ -112,9 +112,11 @@ def _require_unchanged(ledger: sqlite3.Connection, study_dir: Path) -> None:
             continue
         cell, history = (
             rows.cell(identity),
-            [((row.t, row.name), row.value) for row in rows.history(identity)],
+            [((row.t, row.name), row.value + 0.0) for row in rows.history(identity)],  # SQLite knows no -0.0
         )
-        points = {(point.t, name): value for point in result.history for name, value in point.metrics.items()}
+        points = {
+            (point.t, name): value + 0.0 for point in result.history for name, value in point.metrics.items()
+        }
         theirs = result.config, result.provenance, result.duration_s, repr(sorted(points.items()))
         ours = cell.config, cell.provenance, cell.duration_s, repr(history)
         if result.status == cell.status and theirs != ours:

@@ -72,7 +72,7 @@ def test_what_has_ended_since_the_backup_is_compared_with_its_result(tmp_path):
     folder = make_study(tmp_path / "halving")
     backup = (folder / BACKUP).read_bytes()
     with Ledger.open(folder) as ledger:
-        run_cell(ledger, cell_of(4), [50.0, 51.0, 52.0, 53.0])
+        run_cell(ledger, cell_of(4), [-0.0, 51.0, 52.0, 53.0])
     (folder / BACKUP).write_bytes(backup)
     assert damage_of(folder) == ""
     with closing(sqlite3.connect(folder / "ledger.sqlite")) as db:

@@ -1,4 +1,5 @@
 import signal
+import threading
 
 import pytest
 
@@ -15,3 +16,16 @@ def test_the_first_interrupt_is_told_and_the_second_one_stops():
             signal.raise_signal(signal.SIGINT)
     assert told == [1]
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_another_thread_leaves_signals_alone():
+    before, seen = signal.getsignal(signal.SIGINT), []
+
+    def work():
+        with graceful_interrupt(lambda: None):
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [before]

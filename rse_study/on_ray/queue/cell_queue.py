@@ -197,8 +197,10 @@ class CellQueue:
         """Enter the verdicts that a cell was given and a lost ledger had: it was stopped at its last rung, or none."""
         cell = self._ledger.cell(result.identity)
         for point in result.history:
-            is_known = (cell.identity, point.t) in self._verdicts
-            if cell.stage == "search" and point.t in self._rungs_of_trial(cell.trial) and not is_known:
+            verdict = self._verdicts.get((cell.identity, point.t))
+            if verdict == "stop":
+                return  # the confirmation took it further, without verdicts
+            if cell.stage == "search" and point.t in self._rungs_of_trial(cell.trial) and verdict is None:
                 is_last = result.status == "stopped_early" and point is result.history[-1]
                 value = point.metrics.get(self._study.objective.metric, math.nan)
                 row = RungRow(

@@ -44,7 +44,7 @@ def is_ledger(content: bytes) -> bool:
     """Whether a file's content is a ledger of any version without a broken page."""
     with closing(sqlite3.connect(":memory:")) as memory, suppress(sqlite3.DatabaseError):
         version = attach_backup(memory, content)
-        return version > 0 and memory.execute("PRAGMA backup.quick_check(1)").fetchone() == ("ok",)
+        return version > 0 and bool(memory.execute("PRAGMA backup.quick_check(1)").fetchone() == ("ok",))
     return False
 
 

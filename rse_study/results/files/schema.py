@@ -88,7 +88,7 @@ def cells_folder(study_dir: Path) -> Path:
 
 
 def cell_folder(study_dir: Path, identity: str) -> Path:
-    """Return the folder of a cell's files: row, checkpoint, model, result, scores."""
+    """Return the folder of a cell's files: checkpoint, model, result, scores."""
     return cells_folder(study_dir) / identity[:16]
 
 

@@ -1,9 +1,14 @@
 """Early stopping at the rungs: a verdict is given on what the ledger holds, and stays as it was given."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
+from rse_study.on_ray.queue.cell_queue import CellQueue
+from rse_study.on_ray.queue.fixed_cells import FixedCells
+from rse_study.results.files.result_file import Point, Result, write_result
+from rse_study.results.files.schema import cell_folder
 from rse_study.search.stopping.hyperband import bracket_of
 from tests.on_ray.queue.world import World
 
@@ -30,6 +35,23 @@ def test_a_rung_is_decided_on_what_the_ledger_holds_and_stays_decided(halving):
     assert again.progressed(second, 1, {"dev": 99.0}) == "stop"
     assert [row.value for row in halving.ledger.rungs() if row.cell == second.identity] == [40.0]
     assert again.progressed(third, 3, {"dev": 50.0}) is None  # between rungs nobody waits
+
+
+def test_a_stopped_cell_that_was_taken_further_gets_no_later_verdicts_if_its_driver_was_killed(halving):
+    queue = halving.queue()
+    first, second = queue.next_cell(), queue.next_cell()
+    queue.progressed(first, 1, {"dev": 50.0})
+    assert queue.progressed(second, 1, {"dev": 40.0}) == "stop"
+    halving.end(queue, second, t=1, status="stopped_early")
+    source = FixedCells([replace(second, continues=True)], halving.ledger)
+    CellQueue(halving.checked.study, "search", source, halving.ledger, halving.files).next_cell()
+    history = tuple(Point(t=t, metrics={"dev": 40.0}) for t in (1, 2, 4))
+    result = Result(identity=second.identity, seed=second.seed, config={}, history=history)
+    write_result(cell_folder(halving.ledger.study_dir, second.identity), result)
+    halving.queue()
+    assert halving.ledger.cell(second.identity).status == "complete"
+    rungs = [(row.t, row.verdict) for row in halving.ledger.rungs() if row.cell == second.identity]
+    assert rungs == [(1, "stop")]
 
 
 RULES = {

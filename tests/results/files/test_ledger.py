@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from rse_study.errors import InputError, Unavailable
 from rse_study.results import records, study_record
+from rse_study.results.files.evaluation_file import read_evaluations, write_evaluations
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, Result
 from rse_study.results.files.schema import cell_folder
@@ -126,6 +127,28 @@ def test_evaluations_are_kept_by_subject_and_replaced(study_dir):
         ledger.record_evaluations([row.model_copy(update={"value": 51.0})])
     with sqlite3.connect(study_dir / "ledger.sqlite") as db:
         assert db.execute("SELECT subject, value FROM evaluation").fetchall() == [("untrained", 51.0)]
+
+
+def test_of_an_evaluation_by_other_settings_no_row_stays_in_ledger_or_file(study_dir):
+    """Other settings may have other rows: none of the old ones may pass for a whole evaluation later."""
+    about = {"subject": "start", "task": "AdvSTS-B", "split": "test", "value": 1.0, "num_examples": 9}
+
+    def rows(fingerprint, *names):
+        return [
+            records.EvaluationRow(**about, preset="pwws", aggregation=name, fingerprint=fingerprint)
+            for name in names
+        ]
+
+    def names_of(found):
+        return {(row.preset, row.aggregation, row.fingerprint) for row in found}
+
+    first, second = rows("a", "drift", "queries", "success_rate"), rows("b", "drift", "queries")
+    other, expected = records.EvaluationRow(**about, preset="bae"), {("bae", "all", "")} | names_of(second)
+    with Ledger.open(study_dir) as ledger:
+        for given in ([other, *first], second):
+            ledger.record_evaluations(given)
+            write_evaluations(study_dir, given)
+        assert names_of(ledger.evaluations()) == names_of(read_evaluations(study_dir)) == expected
 
 
 @given(values=st.lists(st.floats(), min_size=1, max_size=20))
