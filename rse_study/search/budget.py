@@ -106,7 +106,10 @@ def steps_of(ledger: LedgerQueries, metric: str, amount: float) -> tuple[float, 
 
 
 def hours_of(ledger: LedgerQueries, at: str) -> tuple[float, float]:
-    """Return the hours in which cells of a search ran, several at a time once, and those with one more cell."""
+    """Return the hours in which cells ran, and those with one more cell.
+
+    Hours in which several ran count once.
+    """
     covered = reached = with_next = 0.0
     for begun, seconds, longest in ledger.select(CLOCK, {"now": at}):
         covered += max(0.0, begun + seconds - max(begun, reached))
