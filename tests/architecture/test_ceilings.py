@@ -18,6 +18,8 @@ from tests.architecture.findings import require_none
 from tests.architecture.sources import ROOT, Module, modules
 
 FILE = Path(__file__).with_name("ceilings.csv")
+OF_AN_ENTRY = 5
+"""lines that an addition enters in a registry and a table of its tests"""
 
 
 def code_lines(module: Module) -> int:
@@ -77,7 +79,7 @@ def test_no_room_is_above_its_ceiling():
     require_none(
         f"{room}: {lines} code lines, at most {allowed.get(room, 0)}. Remove some, or say in a decision what more buy"
         for room, lines in counted().items()
-        if lines > allowed.get(room, 0)
+        if lines > allowed.get(room, 0) + OF_AN_ENTRY
     )
 
 
