@@ -41,9 +41,8 @@ from rse_study.search.budget import has_room
 from rse_study.search.state import search_state
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.space import Axis
-from rse_study.study.pending import pending_revision
+from rse_study.study.pending import KnownCells, pending_revision, run_again
 from rse_study.study.planning.footprint import trials_of
-from rse_study.study.planning.run_again import KnownCells, run_again
 from rse_study.study.record import provenance_of, study_record
 from rse_study.study.revisions import change_between
 from rse_study.training.materials import Materials

@@ -21,7 +21,7 @@ from rse_study.sampling.stateless import (
     StatelessNsga2,
     StatelessNsga3,
 )
-from rse_study.study.checking.sampler_class import construct_sampler, sampler_class, source_of
+from rse_study.study.checking.samplers import construct_sampler, sampler_class, source_of
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.search import Sampler
 

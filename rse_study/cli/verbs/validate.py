@@ -18,7 +18,7 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.results.settings import UntilDecided
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study, readable_part
-from rse_study.study.definition.factorial import design_text
+from rse_study.study.definition.rows import design_text
 from rse_study.study.pending import pending_in
 from rse_study.study.planning.footprint import missing_gpu
 

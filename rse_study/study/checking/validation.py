@@ -15,20 +15,24 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.evaluation.registry import class_in, evaluation_class
 from rse_study.results.row_names import names_of_rows
 from rse_study.search.state import most_cells_by_stage
-from rse_study.study.checking.batch_sizes import check_batch_sizes
 from rse_study.study.checking.early_stopping import check_stopping, rungs
 from rse_study.study.checking.edges import check_edges
-from rse_study.study.checking.inert import inert_parts, rows_of_search
+from rse_study.study.checking.inert import (
+    flat_axes,
+    flat_grid,
+    inert_parts,
+    risks_among,
+    risks_of_saturation,
+    rows_of_search,
+)
 from rse_study.study.checking.partial import PartialStudy, partial_study
-from rse_study.study.checking.rule import errors_of
-from rse_study.study.checking.rules import check_rules, check_rules_of_space
+from rse_study.study.checking.rules import check_batch_sizes, check_rules, check_rules_of_space
 from rse_study.study.checking.samplers import sampler_problems, sampler_warnings
-from rse_study.study.checking.saturation import flat_axes, flat_grid, risks_among, risks_of_saturation
 from rse_study.study.definition.config import FORMER_KEYS, Study
 from rse_study.study.definition.domains import Domain
+from rse_study.study.definition.overrides import in_proportion, with_quick_grid
 from rse_study.study.definition.paths import look_up, overlap
-from rse_study.study.definition.proportions import in_proportion
-from rse_study.study.definition.quick_grid import with_quick_grid
+from rse_study.study.definition.problems import errors_of
 from rse_study.study.definition.reading import apply_overrides, build, read_extended, require_kind
 from rse_study.study.definition.resolution import resolve_space
 from rse_study.study.definition.rows import Row, rows_of

@@ -14,9 +14,14 @@ from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED, CellRecord, Stage
 from rse_study.search.state import SearchState, most_cells_by_stage, search_state
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.pending import PendingRevision, pending_revision, trials_by_number
-from rse_study.study.planning.history import scored_by_subject
-from rse_study.study.planning.run_again import KnownCells, known_cells
+from rse_study.study.pending import (
+    KnownCells,
+    PendingRevision,
+    known_cells,
+    pending_revision,
+    trials_by_number,
+)
+from rse_study.study.planning.measured import scored_by_subject
 from rse_study.training.materials import PrepareMaterials
 from rse_study.training.trial import Trial
 

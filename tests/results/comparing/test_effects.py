@@ -12,7 +12,7 @@ from rse_study.results.comparing.factors import describe_design, effects_among
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.statistics import holm, sign_flip_p
-from rse_study.study.definition.factorial import corners
+from rse_study.study.definition.rows import corners
 from tests.analysis import tabled
 
 NAMES = "ABCDEF"
