@@ -11,7 +11,7 @@ from rse_study.results.files.atomic import read_sealed, write_sealed
 from rse_study.results.files.item_file import with_items, write_items
 from rse_study.results.records import EvaluationRow
 
-FILE_NAME = "evaluations.json"
+EVALUATIONS_FILE = "evaluations.json"
 
 
 def write_evaluations(directory: Path, rows: Sequence[EvaluationRow]) -> Path:
@@ -20,7 +20,7 @@ def write_evaluations(directory: Path, rows: Sequence[EvaluationRow]) -> Path:
     Rows on other data or settings are dropped, and a damaged file is replaced. Items that rows carry go into a file of
     their own, first: no row is there before them.
     """
-    path = directory / FILE_NAME
+    path = directory / EVALUATIONS_FILE
     write_items(directory, rows)
     known = read_evaluations(directory)
     now = {(row.subject, row.evaluation): row.fingerprint for row in rows}
@@ -37,7 +37,7 @@ def write_evaluations(directory: Path, rows: Sequence[EvaluationRow]) -> Path:
 def read_evaluations(directory: Path) -> list[EvaluationRow]:
     """Return the rows in a folder by subject and metric; none if lost or damaged."""
     with suppress(InputError):  # what is missing is measured again
-        return read_sealed(directory / FILE_NAME, "evaluations", _rows, missing="", remedy="")
+        return read_sealed(directory / EVALUATIONS_FILE, "evaluations", _rows, missing="", remedy="")
     return []
 
 

@@ -10,7 +10,7 @@ from rse_study.results.files.atomic import Content, read_sealed, write_sealed
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow
 
-FILE_NAME = "items.json"
+ITEMS_FILE = "items.json"
 KEY = ("subject", "metric", "fingerprint")
 """of an entry; the metric of dev pairs at the kept checkpoint ends in /kept"""
 
@@ -24,7 +24,7 @@ def write_items(directory: Path, rows: Iterable[EvaluationRow]) -> None:
     merged = {(entry["subject"], entry["metric"]): entry for entry in (*known, *own)}
     ordered = [merged[key] for key in sorted(merged)]
     if ordered != known:
-        write_sealed(directory / FILE_NAME, "items", ordered)
+        write_sealed(directory / ITEMS_FILE, "items", ordered)
 
 
 def read_items(directory: Path) -> dict[tuple[str, ...], ItemScores]:
@@ -45,5 +45,5 @@ def _decoded(entry: dict[str, str]) -> tuple[tuple[str, ...], ItemScores]:
 
 def _read(directory: Path, parse: Callable[[Any], Content]) -> Content | None:
     with suppress(InputError):  # a file that is lost or damaged takes no score with it
-        return read_sealed(directory / FILE_NAME, "items", parse, missing="", remedy="")
+        return read_sealed(directory / ITEMS_FILE, "items", parse, missing="", remedy="")
     return None

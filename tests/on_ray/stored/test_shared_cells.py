@@ -11,7 +11,7 @@ from rse_study.on_ray.stored.shared_cells import bring_shared_cells
 from rse_study.on_ray.workers.machines import machine_of
 from rse_study.results.bit_equality import SIMILARITY_DIGITS
 from rse_study.results.files.evaluation_file import read_evaluations, write_evaluations
-from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
+from rse_study.results.files.item_file import ITEMS_FILE
 from rse_study.results.files.item_file import write_items
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import FILE_NAME, Point, Result, write_result

@@ -3,7 +3,7 @@
 import math
 
 from rse_study.results.files.atomic import write_sealed
-from rse_study.results.files.evaluation_file import FILE_NAME, read_evaluations, write_evaluations
+from rse_study.results.files.evaluation_file import EVALUATIONS_FILE, read_evaluations, write_evaluations
 from tests.cases import cases
 from tests.results.world import score_of
 
@@ -50,5 +50,5 @@ def test_scores_in_a_damaged_file_are_none(tmp_path_factory, damage):
 
 
 def test_rows_of_unknown_fields_are_none(tmp_path):
-    write_sealed(tmp_path / FILE_NAME, "evaluations", [{"colour": "red"}])
+    write_sealed(tmp_path / EVALUATIONS_FILE, "evaluations", [{"colour": "red"}])
     assert read_evaluations(tmp_path) == []

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rse_study.results.files.evaluation_file import read_evaluations, write_evaluations, written_rows
-from rse_study.results.files.item_file import FILE_NAME, read_items
+from rse_study.results.files.item_file import ITEMS_FILE, read_items
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import baselines_folder, cell_folder
 from rse_study.results.item_scores import ItemScores
@@ -31,7 +31,7 @@ def test_items_come_back_as_float32_with_the_rows_of_their_data(tmp_path):
 
 def test_damaged_items_are_none_and_take_no_score_with_them(tmp_path):
     write_evaluations(tmp_path, [carrying("a")])
-    path = tmp_path / FILE_NAME
+    path = tmp_path / ITEMS_FILE
     path.write_text(path.read_text().replace('"pairs', '"words'))
     assert read_items(tmp_path) == {}
     assert written_rows(tmp_path, "a", {("pairs/test", "f")}) == [score_of("a", 1.0)]
@@ -41,9 +41,9 @@ def test_damaged_items_are_none_and_take_no_score_with_them(tmp_path):
 
 def test_known_items_are_not_written_again(tmp_path):
     write_evaluations(tmp_path, [carrying("a")])
-    before = (tmp_path / FILE_NAME).stat()
+    before = (tmp_path / ITEMS_FILE).stat()
     write_evaluations(tmp_path, [carrying("a")])
-    assert (tmp_path / FILE_NAME).stat().st_ino == before.st_ino
+    assert (tmp_path / ITEMS_FILE).stat().st_ino == before.st_ino
     assert read_evaluations(tmp_path) == [score_of("a", 1.0)]
 
 
