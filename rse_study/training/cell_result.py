@@ -5,7 +5,7 @@ from typing import Literal
 
 from rse_study.errors import InputError
 from rse_study.results.bit_equality import SIMILARITY_DIGITS, UNLIKE
-from rse_study.results.files.item_file import ITEMS_FILE
+from rse_study.results.files.evaluation_file import ITEMS_FILE
 from rse_study.results.files.result_file import (
     FILE_NAME,
     PARAMETERS,

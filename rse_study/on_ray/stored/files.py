@@ -14,8 +14,7 @@ from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.registry import class_in
 from rse_study.on_ray.stored.stored_folder import StoredFolder
 from rse_study.results.files.atomic import write_whole
-from rse_study.results.files.evaluation_file import EVALUATIONS_FILE
-from rse_study.results.files.item_file import ITEMS_FILE
+from rse_study.results.files.evaluation_file import EVALUATIONS_FILE, ITEMS_FILE
 from rse_study.results.files.result_file import FILE_NAME
 from rse_study.results.files.schema import MODEL_FOLDER, baselines_folder, cell_folder, cells_folder
 from rse_study.storage.folders import SUFFIX, get_folder

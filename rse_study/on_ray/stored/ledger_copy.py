@@ -11,7 +11,7 @@ from rse_study.errors import InputError, Unavailable, first_line
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.stored.lease import BEAT_SECONDS, DriverLease
 from rse_study.results.files.backup import attach_backup, copy_of, write_backup
-from rse_study.results.files.item_file import ITEMS_FILE
+from rse_study.results.files.evaluation_file import ITEMS_FILE
 from rse_study.results.files.schema import baselines_folder, ledger_path
 from rse_study.search.rebuild import rebuild
 from rse_study.storage.storage import Storage, ledger_key, study_key

@@ -24,8 +24,12 @@ from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.on_ray.workers.payload import BaselinePayload, CellPayload
 from rse_study.on_ray.workers.workplace import Workplace, workplace
-from rse_study.results.files.evaluation_file import EVALUATIONS_FILE, write_evaluations, written_rows
-from rse_study.results.files.item_file import ITEMS_FILE
+from rse_study.results.files.evaluation_file import (
+    EVALUATIONS_FILE,
+    ITEMS_FILE,
+    write_evaluations,
+    written_rows,
+)
 from rse_study.results.files.schema import MODEL_FOLDER
 from rse_study.results.records import EvaluationRow
 from rse_study.study.baselines import attacks_folder, measure_baseline, measure_baseline_once

@@ -17,9 +17,8 @@ from rse_study.on_ray.workers.free_memory import give_back_free_memory
 from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.on_ray.workers.train_workers import GroupMember
 from rse_study.on_ray.workers.workplace import workplace
-from rse_study.results.files.evaluation_file import EVALUATIONS_FILE
+from rse_study.results.files.evaluation_file import EVALUATIONS_FILE, ITEMS_FILE
 from rse_study.results.files.failures import failure_of_disk
-from rse_study.results.files.item_file import ITEMS_FILE
 from rse_study.results.files.result_file import FILE_NAME, read_result
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.results.records import COSTS
