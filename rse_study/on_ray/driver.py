@@ -5,7 +5,7 @@ from pathlib import Path
 from threading import Thread
 
 from rse_study.data.hub_client import leave_client_to_its_process
-from rse_study.on_ray.queue.callbacks import StudyCallback
+from rse_study.on_ray.queue.cell import StudyCallback
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.ledger_copy import CopyingCallback, stored_study

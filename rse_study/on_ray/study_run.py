@@ -10,8 +10,7 @@ from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
 from rse_study.evaluation.sts import Similarity
 from rse_study.on_ray.background import BackgroundWork
-from rse_study.on_ray.queue.callbacks import StudyCallback
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue.cell import Cell, StudyCallback
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.on_ray.queue.growing_cells import GrowingCells, wanted_cells
