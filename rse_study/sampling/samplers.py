@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import optuna
 from optuna import Study
-from optuna._transform import (
-    _SearchSpaceTransform,
-)  # what Optuna's own CMA-ES maps points with; nothing public does
+
+# Optuna's own CMA-ES maps points with it; nothing public does.
+from optuna._transform import _SearchSpaceTransform
 from optuna.distributions import BaseDistribution
 from optuna.exceptions import ExperimentalWarning
 from optuna.samplers import (

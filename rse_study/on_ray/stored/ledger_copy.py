@@ -1,4 +1,4 @@
-"""The copy of a study's ledger in its storage, made while the study runs."""
+"""A study whose files lie in a storage, and the copy of its ledger there."""
 
 import json
 import sqlite3

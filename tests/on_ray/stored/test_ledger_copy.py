@@ -146,7 +146,7 @@ def test_results_that_no_ledger_knows_are_adopted(stored, materials, tmp_path, c
     """The driver's machine burnt before the last copy: what cells wrote is enough."""
     checked, _, folder, _ = stored
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rse_study.on_ray.stored.stored_study.bring_ledger", lambda *_: False)
+        patch.setattr("rse_study.on_ray.stored.ledger_copy.bring_ledger", lambda *_: False)
         diary, elsewhere = Listener(), tmp_path / "little"
         run_study(checked, elsewhere, lambda _: materials, few, diary, address=cluster)
     assert diary.started_cells == []
