@@ -29,8 +29,8 @@ from rse_study.on_ray.stored.shared_cells import bring_shared_cells
 from rse_study.on_ray.workers.failure_reason import describe
 from rse_study.on_ray.workers.machines import machine_of, machines_of
 from rse_study.on_ray.workers.payloads import MaterialsCache
-from rse_study.results.cell_state import cells_for_next_run, status_for_next_run
 from rse_study.results.files.ledger import Ledger
+from rse_study.results.reader import cells_for_next_run, status_for_next_run
 from rse_study.results.records import BASELINES, FINISHED, CellRecord, EvaluationRow, Stage
 from rse_study.sampling.importance import enter_importance
 from rse_study.sampling.proposer import Proposer

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Sequence
 from math import nan
 
 from rse_study.on_ray.queue.cell import Cell
-from rse_study.results.cell_state import cells_for_next_run
 from rse_study.results.comparing.row_seeds import RowSeeds, row_seeds_of
 from rse_study.results.files.ledger import Ledger
+from rse_study.results.reader import cells_for_next_run
 from rse_study.search.budget import as_far_as_it_went, budget_shares, searched_cells
 
 

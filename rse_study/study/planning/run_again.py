@@ -6,8 +6,8 @@ from functools import cached_property
 from pathlib import Path
 
 from rse_study.errors import InputError
-from rse_study.results.cell_state import as_next_run_finds
 from rse_study.results.files.queries import LedgerQueries
+from rse_study.results.reader import as_next_run_finds
 from rse_study.results.records import FINISHED, CellRecord
 from rse_study.results.study_record import StudyRecord
 from rse_study.study.checking.validation import CheckedStudy
