@@ -27,7 +27,7 @@ from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.tune_record import TuneRecord
 from rse_study.on_ray.workers.coordinator import Coordinator
 from rse_study.on_ray.workers.payloads import MaterialsCache, Payloads
-from rse_study.on_ray.workers.trainable import run_inline, run_on_train
+from rse_study.on_ray.workers.worker import run_inline, run_on_train
 from rse_study.study.definition.resources import Resources
 
 STARTING = "starting Ray"
