@@ -1,5 +1,7 @@
 """The work of a Train worker: one cell after the other, with progress reported."""
 
+import ctypes
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,6 @@ from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.workers.coordinator import SCORED, Reporter, ReportMetrics
 from rse_study.on_ray.workers.evaluations import score_cell
 from rse_study.on_ray.workers.failure_reason import describe
-from rse_study.on_ray.workers.free_memory import give_back_free_memory
 from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.on_ray.workers.train_workers import GroupEnded, GroupMember, TrainWorkers
 from rse_study.on_ray.workers.workplace import workplace
@@ -26,6 +27,19 @@ from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.results.records import COSTS
 from rse_study.training.gpu_memory import FULL
 from rse_study.training.loop import DifferentCheckpoints, drive, train
+
+
+def give_back_free_memory() -> None:
+    """Return free memory to the machine.
+
+    glibc keeps what each thread has freed, and every cell has threads of its own: without this a process
+    grows with each cell it runs (docs/results/performance.md). Other C libraries are left alone.
+    """
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim:
+            trim(0)
+
 
 BEGINS_WITH = (FILE_NAME, CHECKPOINT_FOLDER)
 """what an earlier attempt may have left in the cell's folder"""
