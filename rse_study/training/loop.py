@@ -29,8 +29,7 @@ from rse_study.training.checkpoint import Publish, TrainState, keep_local
 from rse_study.training.gpu_memory import full_memory_named
 from rse_study.training.materials import Materials, identity_of
 from rse_study.training.session import Session
-from rse_study.training.session_setup import open_session
-from rse_study.training.shared_files import scores_of_base
+from rse_study.training.session_setup import open_session, scores_of_base
 from rse_study.training.trial import Trial
 
 
