@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.initialisation import seeded_linear
-from rse_study.models.text_inputs import Inputs
+from rse_study.models.text_classifier import Inputs
 
 
 class Classifier(nn.Module):

@@ -25,8 +25,7 @@ from rse_study.models.loading import (
     pretrained,
 )
 from rse_study.models.span_reader import SPAN, SpanClassifier, SpanReader
-from rse_study.models.text_classifier import TextClassifier
-from rse_study.models.text_inputs import Inputs
+from rse_study.models.text_classifier import Inputs, TextClassifier
 from rse_study.spec import Spec
 
 RECORD, HEAD = "classifier.json", "head.safetensors"

@@ -9,7 +9,7 @@ import torch
 from rse_study.data.labelled import Labelled
 from rse_study.data.overlap import bare
 from rse_study.errors import InputError, NonFiniteLoss
-from rse_study.models.text_inputs import padded
+from rse_study.models.text_classifier import padded
 from rse_study.streams import Streams
 from rse_study.training.checkpoint import TrainState, latest
 from rse_study.training.classifier.config import FineTuning
