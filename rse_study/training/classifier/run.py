@@ -11,11 +11,10 @@ from torch import Tensor, nn
 
 from rse_study.collectives import Alone
 from rse_study.errors import InputError
-from rse_study.models.classifier import Classifier
 from rse_study.models.classifier_folder import network_for, reader_of
 from rse_study.models.embedder import max_length
 from rse_study.models.loading import load_encoder
-from rse_study.models.text_classifier import Inputs, TextClassifier, Tokens, padded
+from rse_study.models.text_classifier import Classifier, Inputs, TextClassifier, Tokens, padded
 from rse_study.perturbations.geometry import unit
 from rse_study.spec import fingerprint_of
 from rse_study.streams import Streams
