@@ -17,8 +17,7 @@ from rse_study.frames.study_html import study_html
 from rse_study.registry import did_you_mean
 from rse_study.results.archive import unpack_archive
 from rse_study.results.citation import citation
-from rse_study.results.comparing.contrasts import contrasts_frame
-from rse_study.results.comparing.effects import read_effects
+from rse_study.results.comparing.contrasts import contrasts_frame, read_effects
 from rse_study.results.comparing.item_contrasts import crossed_frame, measured_items
 from rse_study.results.files.attack_file import is_attack_folder
 from rse_study.results.files.schema import cell_folder, is_archive, ledger_path
