@@ -1,4 +1,4 @@
-"""The setup of a cell's session: encoder, batches, networks, optimiser."""
+"""The setup of a session: encoder, batches, networks, and files that cells share."""
 
 import math
 from collections.abc import Callable

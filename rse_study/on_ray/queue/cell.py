@@ -1,4 +1,4 @@
-"""A cell about to run, the source of a stage's cells, and their results' files."""
+"""A cell about to run, its source, its events, and the files of results."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The work of a Train worker: one cell after the other, with progress reported."""
+"""A trial of Tune and a worker of Train: one cell after the other, with reports."""
 
 import ctypes
 import sys

@@ -1,4 +1,4 @@
-"""The public frame of contrasts: every row minus one, adjusted within a measure."""
+"""The public frames of contrasts of rows, and of effects of a factorial design."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Files of scores: `evaluations.json`, and `items.json` with the score of every item."""
+"""Files of scores: `evaluations.json`, and `items.json` with scores of items."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""The state of a fine-tuning between two steps, and one step of it."""
+"""A fine-tuning of a whole encoder, which resumes to the same bits on one machine."""
 
 import math
 import time
