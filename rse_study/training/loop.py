@@ -10,7 +10,7 @@ from typing import Any, Literal
 import torch
 
 from rse_study.collectives import Collectives
-from rse_study.errors import InputError, NonFiniteLoss
+from rse_study.errors import InputError, NonFiniteLoss, first_line
 from rse_study.results.bit_equality import SIMILARITY_DIGITS, UNLIKE
 from rse_study.results.files.evaluation_file import ITEMS_FILE
 from rse_study.results.files.result_file import (
@@ -26,11 +26,31 @@ from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.results.records import Verdict
 from rse_study.training import checkpoint
 from rse_study.training.checkpoint import Publish, TrainState, keep_local
-from rse_study.training.gpu_memory import full_memory_named
 from rse_study.training.materials import Materials, identity_of
 from rse_study.training.session import Session
 from rse_study.training.session_setup import open_session, scores_of_base
 from rse_study.training.trial import Trial
+
+FULL = "the GPU's memory is full"
+OTHER_WORDS = ("CUDA error: out of memory", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED")
+"""of errors that are no torch.OutOfMemoryError, for memory that torch does not manage"""
+
+
+@contextmanager
+def full_memory_named() -> Iterator[None]:
+    """Raise InputError where CUDA runs out of memory: it would again the next time."""
+    try:
+        yield
+    except RuntimeError as error:
+        text = str(error)
+        if not isinstance(error, torch.OutOfMemoryError) and not any(words in text for words in OTHER_WORDS):
+            raise
+        rule = "weights, optimizer state and activations of a batch must all fit at once"
+        remedy = (
+            "Compute fewer sentences at a time (chunk_size: 16 with graphed: false, of the base or of one row; a study"
+            " that has begun needs another name for that), or give a cell more of a GPU (resources.gpus)"
+        )
+        raise InputError(f"{FULL} ({first_line(error)[:300]})", rule=rule, remedy=remedy) from None
 
 
 def finished(directory: Path, identity: str) -> Result | None:

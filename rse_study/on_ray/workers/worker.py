@@ -25,8 +25,7 @@ from rse_study.results.files.failures import failure_of_disk
 from rse_study.results.files.result_file import FILE_NAME, read_result
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.results.records import COSTS
-from rse_study.training.gpu_memory import FULL
-from rse_study.training.loop import DifferentCheckpoints, drive, train
+from rse_study.training.loop import FULL, DifferentCheckpoints, drive, train
 
 
 def give_back_free_memory() -> None:
