@@ -12,8 +12,7 @@ from rse_study.evaluation.sts import Similarity
 from rse_study.on_ray.background import BackgroundWork
 from rse_study.on_ray.queue.cell import Cell, StudyCallback
 from rse_study.on_ray.queue.cell_queue import CellQueue
-from rse_study.on_ray.queue.fixed_cells import FixedCells
-from rse_study.on_ray.queue.growing_cells import GrowingCells, wanted_cells
+from rse_study.on_ray.queue.growing_cells import FixedCells, GrowingCells, wanted_cells
 from rse_study.on_ray.queue.proposed_cells import ProposedCells
 from rse_study.on_ray.queue.stages import (
     confirm_cells,

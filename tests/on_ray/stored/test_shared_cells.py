@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from rse_study.on_ray.queue.cell_queue import CellQueue
-from rse_study.on_ray.queue.fixed_cells import FixedCells
+from rse_study.on_ray.queue.growing_cells import FixedCells
 from rse_study.on_ray.queue.stages import grid_cells
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.shared_cells import bring_shared_cells
