@@ -19,7 +19,7 @@ from rse_study.on_ray.stored import files, lease, ledger_copy
 from rse_study.on_ray.workers import coordinator, evaluations, worker, workplace
 from rse_study.results.files import connect, ledger, lock, queries, writes
 from rse_study.search import budget
-from rse_study.storage import node_cache, storage
+from rse_study.storage import folders, storage
 from rse_study.study import record
 from rse_study.training import loop
 from tests.simulation import training
@@ -71,7 +71,7 @@ def substituted(world: World) -> Iterator[None]:
         (workplace, "storage_cache", lambda: world.root / "caches" / world.process.machine / "storage"),
         (files, "storage_cache", lambda: world.root / "caches" / world.process.machine / "storage"),
         (vars(workplace.Workplace)["materials"], "lock", nullcontext()),  # cached_property's, until Python 3.12
-        (node_cache, "locked", lambda path: held.setdefault(path, scheduler.lock())),
+        (folders, "locked", lambda path: held.setdefault(path, scheduler.lock())),
         (coordinator, "os", with_pid),
         (connect, "take_lock", world.take_lock),
         (driver, "graceful_interrupt", world.graceful_interrupt),

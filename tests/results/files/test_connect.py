@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.results.files import migration
+from rse_study.results.files import connect
 from rse_study.results.files.connect import (
     has_ledger,
     is_lost,
@@ -303,7 +303,7 @@ def test_the_ledger_as_it_was_is_kept_and_a_migrated_one_has_the_tables_of_a_new
 
 
 def test_a_migration_that_fails_changes_nothing(old_dir, monkeypatch):
-    monkeypatch.setitem(migration.NEW_COLUMNS, "cell", {"colour": "red"})
+    monkeypatch.setitem(connect.NEW_COLUMNS, "cell", {"colour": "red"})
     with sqlite3.connect(old_dir / "ledger.sqlite") as db:
         before = list(db.iterdump())
     with pytest.raises(Exception, match="no column named colour"):
