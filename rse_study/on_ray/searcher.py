@@ -10,8 +10,7 @@ from ray.tune.search import Searcher
 
 from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray.nodes.lost_cells import Losses
-from rse_study.on_ray.queue.callbacks import StudyCallback
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue.cell import Cell, StudyCallback
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.workers.coordinator import SCORED, Coordinator
 from rse_study.on_ray.workers.payload import CellPayload

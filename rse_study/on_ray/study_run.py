@@ -10,11 +10,9 @@ from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
 from rse_study.evaluation.sts import Similarity
 from rse_study.on_ray.background import BackgroundWork
-from rse_study.on_ray.queue.callbacks import StudyCallback
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue.cell import Cell, StudyCallback
 from rse_study.on_ray.queue.cell_queue import CellQueue
-from rse_study.on_ray.queue.fixed_cells import FixedCells
-from rse_study.on_ray.queue.growing_cells import GrowingCells, wanted_cells
+from rse_study.on_ray.queue.growing_cells import FixedCells, GrowingCells, wanted_cells
 from rse_study.on_ray.queue.proposed_cells import ProposedCells
 from rse_study.on_ray.queue.stages import (
     confirm_cells,
@@ -30,8 +28,8 @@ from rse_study.on_ray.stored.shared_cells import bring_shared_cells
 from rse_study.on_ray.workers.failure_reason import describe
 from rse_study.on_ray.workers.machines import machine_of, machines_of
 from rse_study.on_ray.workers.payloads import MaterialsCache
-from rse_study.results.cell_state import cells_for_next_run, status_for_next_run
 from rse_study.results.files.ledger import Ledger
+from rse_study.results.reader import cells_for_next_run, status_for_next_run
 from rse_study.results.records import BASELINES, FINISHED, CellRecord, EvaluationRow, Stage
 from rse_study.sampling.importance import enter_importance
 from rse_study.sampling.proposer import Proposer

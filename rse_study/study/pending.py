@@ -10,10 +10,9 @@ from pydantic import ValidationError
 
 from rse_study.errors import InputError
 from rse_study.results.archive import ORIGIN
-from rse_study.results.cell_state import as_next_run_finds
 from rse_study.results.files.connect import has_ledger
 from rse_study.results.files.queries import LedgerQueries
-from rse_study.results.reader import Reader
+from rse_study.results.reader import Reader, as_next_run_finds
 from rse_study.results.records import FINISHED, CellRecord
 from rse_study.results.row_names import names_of_records
 from rse_study.results.study_record import StudyRecord

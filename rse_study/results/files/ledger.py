@@ -13,8 +13,8 @@ from rse_study.errors import InputError, Unavailable
 from rse_study.results.files import writes
 from rse_study.results.files.backup import BACKUP_SECONDS, copy_of, write_backup
 from rse_study.results.files.connect import lock_study, open_to_write, remove_ledger
+from rse_study.results.files.evaluation_file import write_items
 from rse_study.results.files.failures import names_failures
-from rse_study.results.files.item_file import write_items
 from rse_study.results.files.lock import last_sign_of_life, show_life
 from rse_study.results.files.queries import LedgerQueries, now
 from rse_study.results.files.result_file import Result

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rse_study.results.cell_state import cells_for_next_run
 from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_between
 from rse_study.results.files.connect import has_ledger, is_lost
 from rse_study.results.files.schema import MODEL_FOLDER, cell_folder
-from rse_study.results.reader import Reader
+from rse_study.results.reader import Reader, cells_for_next_run
 from rse_study.results.records import FINISHED, CellRecord, Stage
 from rse_study.search.state import SearchState, most_cells_by_stage, search_state
 from rse_study.study.checking.validation import CheckedStudy
