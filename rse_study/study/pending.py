@@ -131,7 +131,7 @@ NO_MATERIALS: Mapping[str, str] = {}
 OTHER_CODE = "its code computes other numbers"
 GO_ON = (
     "Give the study another name, or go on with what it was begun with: `rse-study archive`, where it ran, packs the "
-    "weights of a base that was trained there. `report`, `check` and `doctor --rebuild` need none of it"
+    "weights of a base that was trained there. `report`, `status`, `check` and `compare` need none of it"
 )
 
 

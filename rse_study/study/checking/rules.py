@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from math import prod
+from pathlib import Path
 from typing import Any
 
 from rse_study.downstream.registry import all_evaluations
 from rse_study.errors import InputError
-from rse_study.evaluation.registry import class_in
+from rse_study.evaluation.registry import class_in, evaluation_class
 from rse_study.registry import did_you_mean
 from rse_study.results.row_names import find_combination, row_name
 from rse_study.results.settings import UntilDecided
@@ -169,6 +170,7 @@ RULES_OF_SPACE: Mapping[Callable[[Study, Space[Trial]], RuleProblems], str] = {
     search.where_the_path_begins: "ablation_path",
     search.points_of_each_value: "tune_each num_trials",
     search.steps_of_trials: "search_budget",
+    search.enough_points: "num_trials",
 }
 """Rules that join a setting of a search and its space."""
 
@@ -176,7 +178,20 @@ RULES_OF_SPACE: Mapping[Callable[[Study, Space[Trial]], RuleProblems], str] = {
 def check_rules(study: Study, *, where: str, broken: Collection[str] = ()) -> list[InputError]:
     """Return every broken rule, except those about fields that could not be read."""
     readable = [rule for rule, fields in RULES.items() if not {*fields.split()} & {*broken}]
-    return errors_of((problem for rule in readable for problem in rule(study)), where)
+    found = errors_of((problem for rule in readable for problem in rule(study)), where)
+    return found if "evaluations" in broken else found + _own_evaluations(study, where)
+
+
+def _own_evaluations(study: Study, where: str) -> list[InputError]:
+    """Import the evaluations that a study names by class."""
+    problems = []
+    for at, name in study.located_evaluations():
+        try:
+            if class_in(name):
+                evaluation_class(name, what=f"{at} = {name!r}", folder=Path(where).parent)
+        except InputError as error:
+            problems.append((error.what, error.rule, error.remedy))
+    return errors_of(problems, where)
 
 
 def check_rules_of_space(
@@ -204,13 +219,12 @@ def check_batch_sizes(
         if uneven:
             rule = f"must be a multiple of {at}.workers = {resources.workers}: each takes an equal share"
             remedy = f"Change batch_size (an axis: `choice`) or {at}.workers"
-            problems.append(InputError(f"batch_size = {uneven[0]}", where=where, rule=rule, remedy=remedy))
+            problems.append((f"batch_size = {uneven[0]}", rule, remedy))
         if are_recorded and resources.workers > 1:
-            what = f"{at}.workers = {resources.workers}"
             rule = "graphed: true records the steps of one worker"
             remedy = "Use one worker a cell, or graphed: false"
-            problems.append(InputError(what, where=where, rule=rule, remedy=remedy))
-    return problems
+            problems.append((f"{at}.workers = {resources.workers}", rule, remedy))
+    return errors_of(problems, where)
 
 
 def _sizes(space: Space[Trial]) -> set[int]:

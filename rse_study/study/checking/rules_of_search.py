@@ -173,6 +173,20 @@ def tuned_alike(study: Study) -> RuleProblems:
             yield other, rule, f"Remove it, or tune_each (if it is inherited: `{other}: null`)"
 
 
+def enough_points(study: Study, space: Space[Trial]) -> RuleProblems:
+    """Refuse more trials than a space has points, and a grid of points without an end."""
+    if study.search is None:
+        return
+    points = space.num_points()
+    if study.sampler.name == "grid" and points == float("inf"):
+        rule, remedy = "needs an axis to be `int` or `choice`", "List its values, or use another sampler"
+        endless = [axis.name for axis in space.axes if not axis.domain.is_finite]
+        yield from (("sampler.name = 'grid'", f"{rule}, and {name} is not", remedy) for name in endless)
+    elif study.num_trials > points:
+        rule = f"the space has only {points:.0f} points, and none runs twice"
+        yield f"num_trials = {study.num_trials}", rule, "Ask for fewer"
+
+
 def points_of_each_value(study: Study, space: Space[Trial]) -> RuleProblems:
     """Refuse more trials of a value of `tune_each` than it has points."""
     axis = next((one for one in space.axes if one.name == study.tune_each and not one.parent), None)

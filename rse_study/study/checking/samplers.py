@@ -10,7 +10,7 @@ from rse_study.errors import InputError
 from rse_study.named_class import construct, import_class
 from rse_study.spec import hash_file
 from rse_study.study.definition.config import Study
-from rse_study.study.definition.problems import RuleProblems
+from rse_study.study.definition.problems import RuleProblems, errors_of
 from rse_study.study.definition.search import Sampler
 from rse_study.study.definition.space import Space
 
@@ -45,6 +45,14 @@ TRAITS: dict[str, SamplerTraits] = {
     "quasi_random": SamplerTraits(),
     "grid": SamplerTraits(),
 }
+
+
+def check_sampler(study: Study, space: Space[Any], *, where: str) -> list[InputError]:
+    """Return what the sampler of a search cannot do in its space."""
+    if study.search is None:
+        return []
+    number, folder = len(study.all_objectives), Path(where).parent
+    return errors_of(sampler_problems(study.sampler, space, num_objectives=number, folder=folder), where)
 
 
 def sampler_problems(

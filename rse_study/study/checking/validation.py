@@ -12,7 +12,6 @@ from rse_study.data.hub_models import local_name
 from rse_study.data.location import study_folders
 from rse_study.downstream.settings import Settings
 from rse_study.errors import InputError, InputErrors
-from rse_study.evaluation.registry import class_in, evaluation_class
 from rse_study.results.row_names import names_of_rows
 from rse_study.search.state import most_cells_by_stage
 from rse_study.study.checking.early_stopping import check_stopping, rungs
@@ -27,7 +26,7 @@ from rse_study.study.checking.inert import (
 )
 from rse_study.study.checking.partial import PartialStudy, partial_study
 from rse_study.study.checking.rules import check_batch_sizes, check_rules, check_rules_of_space
-from rse_study.study.checking.samplers import sampler_problems, sampler_warnings
+from rse_study.study.checking.samplers import check_sampler, sampler_warnings
 from rse_study.study.definition.config import FORMER_KEYS, Study
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.overrides import in_proportion, with_quick_grid
@@ -155,7 +154,6 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
     """Check everything but single fields, except what depends on fields that could not be read."""
     study = partial.study
     problems = check_rules(study, where=where, broken=partial.broken)
-    problems += [] if "evaluations" in partial.broken else _own_evaluations(study, where)
     if partial.lacks("base"):
         return CheckResult(Space(study.base, ()), (), problems + _settings_of_rows(partial, where))
     rows: tuple[Row, ...] = ()
@@ -171,8 +169,7 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
         problems += _judged_alike(space, rows, where)
         is_read = partial.broken.isdisjoint
         problems += check_batch_sizes(study, space, rows, where=where) if is_read({"resources"}) else []
-        problems += _too_many(study, space, where) if is_read({"num_trials"}) else []
-        problems += _sampler_can(study, space, where) if is_read({"sampler"}) else []
+        problems += check_sampler(study, space, where=where) if is_read({"sampler"}) else []
     if not partial.broken & {"search", "early_stopping", "objective"}:
         problems += check_stopping(study, space, where=where)
     return CheckResult(space, rows, problems)
@@ -241,41 +238,6 @@ def _judges(base: Trial) -> dict[str, str]:
     if base.replayed.reference == "base":
         whom = ("encoder", "corpus") if base.encoder.name in MADE_FROM_CORPUS else ("encoder",)
     return judges | dict.fromkeys(whom, reference)
-
-
-def _sampler_can(study: Study, space: Space[Trial], where: str) -> list[InputError]:
-    if study.search is None:
-        return []
-    number, folder = len(study.all_objectives), Path(where).parent
-    return errors_of(sampler_problems(study.sampler, space, num_objectives=number, folder=folder), where)
-
-
-def _own_evaluations(study: Study, where: str) -> list[InputError]:
-    """Import the evaluations that a study names by class."""
-    problems = []
-    for at, name in study.located_evaluations():
-        try:
-            if class_in(name):
-                evaluation_class(name, what=f"{at} = {name!r}", folder=Path(where).parent)
-        except InputError as error:
-            problems.append((error.what, error.rule, error.remedy))
-    return errors_of(problems, where)
-
-
-def _too_many(study: Study, space: Space[Trial], where: str) -> list[InputError]:
-    if study.search is None:
-        return []
-    points = space.num_points()
-    if study.sampler.name == "grid" and points == float("inf"):
-        rule, remedy = "needs an axis to be `int` or `choice`", "List its values, or use another sampler"
-        endless = [axis.name for axis in space.axes if not axis.domain.is_finite]
-        return errors_of(
-            (("sampler.name = 'grid'", f"{rule}, and {name} is not", remedy) for name in endless), where
-        )
-    if study.num_trials <= points:
-        return []
-    rule = f"the space has only {points:.0f} points, and none runs twice"
-    return errors_of([(f"num_trials = {study.num_trials}", rule, "Ask for fewer")], where)
 
 
 def _warnings(study: Study, space: Space[Trial], rows: Sequence[Row], folder: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""Rows of a grid: combinations of its axes or a factorial design's, then named rows."""
+"""Rows of a grid: combinations of its axes or of a design, then named rows."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
