@@ -13,8 +13,8 @@ import typer
 
 from analysis.phrases import counted
 from rse_study.cli import parameters
-from rse_study.cli.arguments.cell import find_cell
 from rse_study.cli.arguments.materials import materials_of
+from rse_study.cli.arguments.model import find_cell
 from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_cache, require_new_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from rse_study.cli import parameters
-from rse_study.cli.arguments.paper_table import problems_of_table
-from rse_study.cli.arguments.study import study_file
+from rse_study.cli.arguments.study import problems_of_table, study_file
 from rse_study.cli.terminal.errors import BAD_INPUT, OK
 from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, suggest, with_overrides
