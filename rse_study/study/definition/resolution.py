@@ -10,8 +10,16 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
 from rse_study.spec import Spec, symbols
 from rse_study.study.definition.domains import Choice, Domain, Variants
-from rse_study.study.definition.paths import look_up, overlap, resolve, resolve_fields
-from rse_study.study.definition.settings import FieldSetting, laid_values, lay, settings_of
+from rse_study.study.definition.paths import (
+    FieldSetting,
+    laid_values,
+    lay,
+    look_up,
+    overlap,
+    resolve,
+    resolve_fields,
+    settings_of,
+)
 from rse_study.study.definition.space import Axis, Space, VariantSettings
 
 T = TypeVar("T", bound=Spec)

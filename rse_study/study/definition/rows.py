@@ -11,7 +11,7 @@ from rse_study.results.comparing.factors import describe_design, effects_among
 from rse_study.spec import show_setting
 from rse_study.study.definition.config import Grid
 from rse_study.study.definition.domains import Domain
-from rse_study.study.definition.settings import FieldSetting, lay, settings_of
+from rse_study.study.definition.paths import FieldSetting, lay, settings_of
 from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
 
