@@ -3,7 +3,6 @@
 import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,15 +23,14 @@ from rse_study.study.checking.inert import (
     risks_of_saturation,
     rows_of_search,
 )
-from rse_study.study.checking.partial import PartialStudy, partial_study
 from rse_study.study.checking.rules import check_batch_sizes, check_rules, check_rules_of_space
 from rse_study.study.checking.samplers import check_sampler, sampler_warnings
-from rse_study.study.definition.config import FORMER_KEYS, Study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.content import PartialStudy, partial_study, read_content
 from rse_study.study.definition.domains import Domain
-from rse_study.study.definition.overrides import in_proportion, with_quick_grid
 from rse_study.study.definition.paths import look_up, overlap
 from rse_study.study.definition.problems import errors_of
-from rse_study.study.definition.reading import apply_overrides, build, read_extended, require_kind
+from rse_study.study.definition.reading import build
 from rse_study.study.definition.resolution import resolve_space
 from rse_study.study.definition.rows import Row, rows_of
 from rse_study.study.definition.space import Space
@@ -99,16 +97,6 @@ def _nothing_collected() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
-
-
-def read_content(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a study's unchecked mapping: its file, what that extends, overrides."""
-    content = read_extended(path, former=FORMER_KEYS)
-    require_kind(content, "study", where=str(path))
-    written, others = with_quick_grid(content, overrides)
-    content = deepcopy(written)
-    apply_overrides(content, others, former=FORMER_KEYS)
-    return in_proportion(written, content, where=str(path)) if others else content
 
 
 def check_content(content: dict[str, Any], *, where: str) -> CheckedStudy:
