@@ -144,6 +144,8 @@ class KnownCells:
     """with the status that the next run finds"""
     reasons: Mapping[str, str] = field(default_factory=dict)
     """why some of them run again, by identity"""
+    trials: Mapping[int, Trial] = field(default_factory=dict)
+    """of these cells and others of their stage, by number, as far as today's code knows them"""
 
     @cached_property
     def ended(self) -> dict[tuple[int, int], CellRecord]:
@@ -182,7 +184,7 @@ def known_cells(
         reasons = run_again(ended if prepare else on_record, prepare, last, rows)
     except InputError:
         reasons = run_again(on_record, None, last, rows)
-    return KnownCells(frozen, known, reasons)
+    return KnownCells(frozen, known, reasons, trials)
 
 
 def run_again(

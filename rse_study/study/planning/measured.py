@@ -175,9 +175,10 @@ def history_of(checked: CheckedStudy, store: Path, encoders: Collection[str]) ->
             with closing(open_study(folder)) as connection:
                 ledger = LedgerQueries(connection)
                 cells = [one for one in ledger.cells() if one.status == "complete"]
-                found = list(_timed(ledger, cells, encoders))
+                scored = scored_by_subject(ledger)
+                found = list(_timed(ledger, cells, scored, encoders))
                 if folder.name != checked.study.name:
-                    elsewhere |= dict.fromkeys(_takeable(ledger, cells, folder, checked.study), folder.name)
+                    elsewhere |= dict.fromkeys(_takeable(cells, scored, folder, checked.study), folder.name)
         except InputError:
             continue
         names += [f"{len(found)} cells of {folder.name}"] if found else []
@@ -196,7 +197,10 @@ def scored_by_subject(ledger: LedgerQueries) -> dict[str, set[str]]:
 
 
 def _timed(
-    ledger: LedgerQueries, cells: Collection[CellRecord], encoders: Collection[str]
+    ledger: LedgerQueries,
+    cells: Collection[CellRecord],
+    scored: dict[str, set[str]],
+    encoders: Collection[str],
 ) -> Iterator[TimedWork]:
     """Yield the times of the newest cells that ran in this study, and not in one they were copied from."""
     frozen = ledger.study()
@@ -210,7 +214,7 @@ def _timed(
         ledger.last_points(frozen.objective.metric),
         Counter(one.cell for one in ledger.attempts()),
     )
-    scored, trials = scored_by_subject(ledger), trials_by_number(ran)
+    trials = trials_by_number(ran)
     for cell in (one for one in ran if one.trial in trials and one.identity in last):
         where, trial = cell.provenance, trials[cell.trial]
         on_gpu = where.get("device_type") == "cuda"
@@ -228,10 +232,10 @@ def _timed(
 
 
 def _takeable(
-    ledger: LedgerQueries, cells: Collection[CellRecord], folder: Path, study: Study
+    cells: Collection[CellRecord], scored: dict[str, set[str]], folder: Path, study: Study
 ) -> Iterator[tuple[Trial, int]]:
     """Yield what a run copies if this machine is like theirs: a run compares the whole provenance."""
-    of_vectors, scored = set(study.evaluations_of_vectors), scored_by_subject(ledger)
+    of_vectors = set(study.evaluations_of_vectors)
     needs_model = study.keep_models != "none" or len(of_vectors) < len(study.evaluations)
     device, trials = (
         "cuda" if study.resources.gpus else "cpu",

@@ -141,7 +141,7 @@ def rows_left(
     num_steps: Callable[[Trial], int],
 ) -> Iterator[Left]:
     """Yield the rest of each row of a grid, with the most seeds it may get."""
-    study, trials = checked.study, trials_by_number(ledger.known.cells)
+    study, trials = checked.study, ledger.known.trials
     numbers = {trial: number for number, trial in trials.items()}
     ended = {(trials[number], seed) for number, seed in ledger.known.ended}
     given = ledger.state.rows if ledger.state else None
