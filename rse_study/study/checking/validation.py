@@ -14,15 +14,8 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.results.row_names import names_of_rows
 from rse_study.search.state import most_cells_by_stage
 from rse_study.study.checking.early_stopping import check_stopping, rungs
-from rse_study.study.checking.edges import check_edges
-from rse_study.study.checking.inert import (
-    flat_axes,
-    flat_grid,
-    inert_parts,
-    risks_among,
-    risks_of_saturation,
-    rows_of_search,
-)
+from rse_study.study.checking.edges import check_edges, flat_axes, flat_grid, risks_among, risks_of_saturation
+from rse_study.study.checking.inert import inert_parts, rows_of_search
 from rse_study.study.checking.rules import check_batch_sizes, check_rules, check_rules_of_space
 from rse_study.study.checking.samplers import check_sampler, sampler_warnings
 from rse_study.study.definition.config import Study
