@@ -110,7 +110,7 @@ class Ledger(LedgerQueries):
         """Add `record` as a revision if it differs from the newest; return its number."""
         # Compare it as it is read back: JSON has no tuples.
         record, newest = StudyRecord.model_validate_json(record.model_dump_json()), self.study()
-        number = self._revision()
+        number = self.revision()
         of_file = record.model_dump(include={"file", "file_hash"})  # a copy of a file is no revision
         if newest is None or newest.model_copy(update=of_file) != record:
             number, change = number + 1, change or ("created" if newest is None else "")
@@ -133,7 +133,7 @@ class Ledger(LedgerQueries):
 
     def plan(self, cells: Iterable[CellRecord]) -> None:
         """Add unknown cells; known ones keep all they have and are no longer retired."""
-        cells, revision = list(cells), self._revision()
+        cells, revision = list(cells), self.revision()
         assert revision, "cells are planned after their study was frozen"
         is_retired = self.is_retired([cell.identity for cell in cells])
         changed = [cell for cell in cells if is_retired.get(cell.identity, True)]
@@ -269,10 +269,6 @@ class Ledger(LedgerQueries):
             raise Unavailable(what, "Put it back, or begin anew with the same command")
         show_life(self._lock)
         self.back_up(every=BACKUP_SECONDS)
-
-    def _revision(self) -> int:
-        (number,) = self._db.execute("SELECT coalesce(max(number), 0) FROM revision").fetchone()
-        return int(number)
 
     def _plan(self, cell: CellRecord) -> None:
         try:
