@@ -193,11 +193,6 @@ class Reader:
         marks = self.last_points(self.study().objective.mark)["value"]
         return frozenset(marks.index[marks == 1])
 
-    def history(self, identity: str) -> "pd.DataFrame":
-        """Return one cell's metrics, by step and name: t, name, value."""
-        frame = self._read("SELECT t, name, value FROM metric WHERE cell = ?1 ORDER BY t, name", identity)
-        return frame.astype({"value": float})
-
     def rungs(self, retired: bool = False) -> "pd.DataFrame":
         """Return one row per verdict: cell, trial, seed, t, value, verdict."""
         frame = self._read(

@@ -1,4 +1,4 @@
-"""Folders in a storage: objects, and a manifest, written last, that lists them."""
+"""Folders in a storage (objects and a manifest, written last), and copies on nodes."""
 
 import json
 import shutil

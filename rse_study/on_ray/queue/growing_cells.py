@@ -1,4 +1,4 @@
-"""The cells of rows that get further seeds until they are decided."""
+"""A list of cells, and the seeds that rows get until they are decided."""
 
 from collections.abc import Callable, Iterable, Sequence
 from math import nan

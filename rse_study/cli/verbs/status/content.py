@@ -169,7 +169,7 @@ def _state(ledger: _Snapshot, held_by: dict[str, Any] | None) -> StudyStatus:
     shares = {cell.identity: cell.share for cell in running}
     return StudyStatus(
         **study.model_dump(include={"name", "question", "kind"}),
-        revision=ledger.ledger.revisions()[-1].number,
+        revision=ledger.ledger.revision(),
         objective=study.objective.label or study.objective.metric,
         direction=study.objective.direction,
         counts=counts,
