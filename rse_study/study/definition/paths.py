@@ -112,6 +112,9 @@ def take_away(content: dict[str, Any], keys: Sequence[str]) -> bool:
 def _unknown(every: dict[str, Any], spec: Spec, path: str, where: str, at: str) -> InputError:
     """Return an error that names the deepest class the path reaches, and the field probably meant."""
     names = path.split(".")
+    if removed := getattr(spec, "removed", {}).get(names[0]):
+        rule, remedy = removed
+        return InputError(at or path, where=where, rule=rule, remedy=remedy)
     for length in range(len(names) - 1, 0, -1):
         head = ".".join(names[:length])
         owners = [every[full] for full in every if full == head or full.endswith(f".{head}")]

@@ -170,7 +170,7 @@ def footprint(
     known = [size for size in sizes if size is not None]
     if len(known) < len(sizes):
         return None
-    cell = max(known, key=lambda size: size.model + 2 * size.checkpoint)
+    cell = max(known, key=lambda size: (size.model + 2 * size.checkpoint, size.memory))
     fit = num_at_a_time or cells_at_a_time(study.resources)
     at_a_time = min(num_to_run, max(1, fit))
     num_steps = data_sizes.num_steps(study.base)

@@ -140,9 +140,10 @@ def assumptions(timed: Sequence[TimedWork], wanted: Iterable[Conditions]) -> Ite
     """Yield in words what an estimate rests on besides measurements."""
     asked = set(wanted)
     used = [one for one in timed if any(one.conditions.resemble(other) for other in asked)]
+    known = {one for one in asked if any(one.resemble(other.conditions) for other in used)}
     if used and all(one.beside is None for one in timed):
         yield "the time to start, score and save a cell is not included: it is unknown until one has ended here"
-    if used and not asked <= {one.conditions for one in used}:
+    if not known <= {one.conditions for one in used}:
         yield (
             "no cell with this batch size, length, workers and threads was timed: scaled by the batch size from others"
         )

@@ -69,6 +69,7 @@ base.replayed.recipe=pwsw -> base.replayed.recipe = 'pwsw': must be 'none',
 base.replayed.num_pairs=0 -> base.replayed.num_pairs = 0: must be > 0
 base.watched={STS-B/geometry: 20} -> base.watched: is no longer possible: training measures dev pairs and replayed
     attacks, and nothing else. Remove it (if it is inherited: `watched: null`). List its evaluations in `evaluations`
+search.watched={choice: [1, 2]} -> search.watched: is no longer possible: training measures dev pairs and replayed
 objective.metric=STS-B/geometry/alignment -> 'STS-B/geometry/alignment' is an evaluation's, and those never
 seeds=[0, 1] -> confirm.seeds.0 = 1: this seed was used in the search
 resources.workers=0 -> resources.workers = 0: must be > 0

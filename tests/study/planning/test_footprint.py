@@ -62,6 +62,12 @@ def test_bert_base_takes_what_was_measured():
     assert cell_size(Trial(), deeper).activations == 2 * whole.activations
 
 
+def test_the_memory_is_that_of_the_largest_batch(content, tmp_path):
+    checked = grid_of(content, {"axes": {"batch_size": [16, 32, 64, 128]}})
+    found = footprint(checked, 8, DataSizes(tmp_path))
+    assert found.cell == cell_size(checked.rows[-1].trial, encoder_shape("tiny"))
+
+
 @cases(
     ("changes", "num_models", "num_checkpoints"),
     [

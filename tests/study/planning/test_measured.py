@@ -56,6 +56,9 @@ def test_other_batches_lengths_workers_and_threads_tell_half_to_twice_as_much(ch
     assert pace_of([timed(20.0, **changes)], HERE) == Range(1.0, 2.0, 4.0)
     (note,) = assumptions([timed(20.0, beside=1.0, **changes)], [HERE])
     assert "was timed" in note
+    assert not list(
+        assumptions([timed(20.0, beside=1.0)], [HERE, HERE._replace(gpus=1.0)])
+    )  # unknown, not scaled
 
 
 @cases(

@@ -80,12 +80,12 @@ def show_plan(
     if missing:
         say(missing_text(missing, study), stderr())
     if not as_json:
-        limit = ("--max-hours", f"{max_hours:g}") if max_hours else ()
+        limit = () if max_hours is None else ("--max-hours", f"{max_hours:g}")
         words = (study, *with_overrides(overrides), *in_store(store), *limit)
         suggest(
             command("data", "fetch", "--for", study, *with_overrides(overrides))
             if missing
-            else _next(planned, words, cluster, probes)
+            else _next(planned, words, cluster, probes, store)
         )
 
 
@@ -112,12 +112,13 @@ def busy_machine(load: float, num_cores: int) -> str:
     )
 
 
-def _next(planned: Plan, words: Sequence[str], cluster: str, probes: bool) -> str:
+def _next(planned: Plan, words: Sequence[str], cluster: str, probes: bool, store: Path) -> str:
     if planned.device_hours is None and not probes:
         return command("plan", *words, "--probe")
     if cluster:
         return command("cluster", "submit", cluster, *words)
-    return command("report", planned.study) if planned.is_complete else command("run", *words)
+    is_complete = planned.is_complete
+    return command("report", planned.study, *in_store(store)) if is_complete else command("run", *words)
 
 
 def _priced_on(cluster: str, checked: CheckedStudy, planned: Plan) -> Plan:

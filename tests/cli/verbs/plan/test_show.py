@@ -77,6 +77,21 @@ def test_a_new_study_without_history(rse):
     assert (told["device_hours"], told["price"]) == (None, None)
 
 
+def test_no_limit_at_all_lifts_a_searchs_budget_and_goes_on_to_the_next_command(rse):
+    limited = ["plan", "joint", "-o", "search_budget.device_hours=3"]
+    assert "it ends at its budget" in rse(*limited).out
+    ended = rse(*limited, "--max-hours", "0")
+    assert "it ends at its budget" not in ended.out
+    assert ended.next.endswith("--max-hours 0 --probe")
+
+
+def test_the_report_of_a_complete_study_is_in_the_same_store(rse, grid, ran, tmp_path):
+    (tmp_path / "studies").rename(tmp_path / "elsewhere")
+    row = ["-o", "grid={rows: {a: {rho: 0}}}", "-o", "seeds=[0]", "-o", "evaluations=[]"]
+    ended = rse("plan", str(grid), *row, "--store", "elsewhere")
+    assert ended.next == "rse-study report little --store elsewhere", ended
+
+
 def test_what_is_new_is_listed(rse, grid, ran):
     ended = rse("plan", str(grid))
     assert ended.code == 0
