@@ -11,8 +11,7 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from rse_study.data.batches import Batch, Batches
-from rse_study.data.draws import Draws, Make, sent_all
+from rse_study.data.batches import Batch, Batches, Draws, Make, sent_all
 from rse_study.evaluation.rank_correlation import DIGITS
 from rse_study.methods.method import Networks, RunContext, StepOutcome
 from rse_study.results.bit_equality import what_decides, what_differs
