@@ -16,6 +16,8 @@ from rse_study.tensors import Bool, Int, Tensor, sent, torch
 
 Make = Callable[["Batch", int], tuple[Tensor, ...]]
 """Draws for a batch on the CPU and a step; nothing else that it reads may change between two steps."""
+NUM_SHAPES = 16
+"""of batches whose shapes are fixed: real tokens are rounded up to a multiple of this part of b * l"""
 
 
 @dataclass
@@ -49,10 +51,6 @@ class Draws:
 def sent_all(values: tuple[Tensor, ...], device: "torch.device") -> tuple[Tensor, ...]:
     """Copy CPU values to a device without waiting for the GPU."""
     return tuple(sent(each, device) for each in values)
-
-
-NUM_SHAPES = 16
-"""of batches whose shapes are fixed: real tokens are rounded up to a multiple of this part of b * l"""
 
 
 @dataclass(frozen=True)

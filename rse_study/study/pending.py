@@ -25,6 +25,12 @@ from rse_study.training.trial import Trial
 MOST_NAMED = 12
 # A job's own copy of a file: under Slurm, in the folder of a submission, or where Ray unpacks that.
 OF_A_JOB = re.compile(r".*/(rse-(\d+-){2}\d+|rse-.+-[0-9a-f]{12}(-\d+)?(/code)?|_ray_pkg_\w+)/study\.yaml")
+NO_MATERIALS: Mapping[str, str] = {}
+OTHER_CODE = "its code computes other numbers"
+GO_ON = (
+    "Give the study another name, or go on with what it was begun with: `rse-study archive`, where it ran, packs the "
+    "weights of a base that was trained there. `report`, `status`, `check` and `compare` need none of it"
+)
 
 
 @dataclass(frozen=True)
@@ -125,14 +131,6 @@ def named_cells(frozen: StudyRecord, cells: Sequence[CellRecord]) -> str:
     shown = [f"{name} (seed{'s' * (len(of) > 1)} {', '.join(of)})" for name, of in seeds.items()]
     more = [f"and {len(shown) - MOST_NAMED} more rows"] if len(shown) > MOST_NAMED else []
     return "; ".join([*shown[:MOST_NAMED], *more])
-
-
-NO_MATERIALS: Mapping[str, str] = {}
-OTHER_CODE = "its code computes other numbers"
-GO_ON = (
-    "Give the study another name, or go on with what it was begun with: `rse-study archive`, where it ran, packs the "
-    "weights of a base that was trained there. `report`, `status`, `check` and `compare` need none of it"
-)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from rse_study.storage.models import bring_model
 MIN_PREFIX = 6
 RULE = f"a trial's number, TRIAL/SEED, or the first {MIN_PREFIX} or more digits of an identity"
 SHOWN = 6
+ASSETS = ("tiny", "tiny-vectors", "minilm-mlm")
 
 
 def find_cell(cells: pd.DataFrame, wanted: str, study_dir: Path) -> dict[str, Any]:
@@ -46,9 +47,6 @@ def _matching(cells: pd.DataFrame, wanted: str) -> pd.DataFrame:
 def _names_of(cells: pd.DataFrame) -> str:
     names = [f"{row.trial}/{row.seed} ({row.identity[:12]})" for row in cells.head(SHOWN).itertuples()]
     return ", ".join([*names, "..."] if len(cells) > SHOWN else names) or "none yet"
-
-
-ASSETS = ("tiny", "tiny-vectors", "minilm-mlm")
 
 
 def model_name(model: str) -> str:

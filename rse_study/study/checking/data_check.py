@@ -36,6 +36,7 @@ from rse_study.training.trial import Trial
 
 CORPUS = "corpus"
 """The end of what is wrong with a corpus that is not missing."""
+Missing = tuple[str, InputError]  # field = value, and what is wrong with it
 
 
 def check_data(checked: CheckedStudy, data_dir: Path, *, is_run: bool = False) -> list[InputError]:
@@ -111,9 +112,6 @@ def trials_that_differ(checked: CheckedStudy) -> Iterator[tuple[str, Trial]]:
         if trial.needs() not in seen:
             seen.add(trial.needs())
             yield f"{label}: ", trial
-
-
-Missing = tuple[str, InputError]  # field = value, and what is wrong with it
 
 
 def _corpus(trial: Trial, folders: tuple[Path, ...], read: set[tuple[Corpus, int]]) -> Iterator[Missing]:

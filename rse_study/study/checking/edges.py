@@ -21,6 +21,9 @@ from rse_study.training.trial import Trial
 T = TypeVar("T", bound=Spec)
 MAX_PAIRS = 5_000  # take half a second
 MAX_CORNERS = 64
+PLAYERS = tuple(PERTURBATIONS.get(name) for name in PERTURBATIONS)
+STEPS = ("num_steps", "step_size", "ball.radius")  # fields that decide how far a player's steps lead
+START = "sigma"  # field that decides how far from 0 it starts
 
 
 def check_edges(space: Space[T], *, where: str) -> list[InputError]:
@@ -114,11 +117,6 @@ def problems_at(space: Space[T], point: dict[str, Any], where: str) -> list[Inpu
     except InputError as error:
         return [InputError(at, where=where, rule=joined(error), remedy=error.remedy)]
     return []
-
-
-PLAYERS = tuple(PERTURBATIONS.get(name) for name in PERTURBATIONS)
-STEPS = ("num_steps", "step_size", "ball.radius")  # fields that decide how far a player's steps lead
-START = "sigma"  # field that decides how far from 0 it starts
 
 
 def flat_axes(space: Space[Trial], *, where: str) -> list[InputError]:

@@ -202,9 +202,6 @@ def check_rules_of_space(
     return errors_of((problem for rule in readable for problem in rule(study, space)), where)
 
 
-FIELD = "batch_size"
-
-
 def check_batch_sizes(
     study: Study, space: Space[Trial], rows: Sequence[Row], *, where: str
 ) -> list[InputError]:
@@ -231,8 +228,8 @@ def _sizes(space: Space[Trial]) -> set[int]:
     """Return every batch size that a search can propose in a branch; for an integer axis, its whole range."""
     sizes: set[int] = set()
     for axis in space.axes:
-        if FIELD in axis.paths and isinstance(axis.domain, Int):
+        if "batch_size" in axis.paths and isinstance(axis.domain, Int):
             sizes.update(axis.domain.values())
-        elif FIELD in axis.paths:
+        elif "batch_size" in axis.paths:
             sizes.update(space.apply({axis.name: value}).batch_size for value in axis.domain.edges())
     return sizes or {space.base.batch_size}

@@ -21,6 +21,9 @@ from rse_study.yaml12 import parse_yaml
 
 OTHERS = ("search", "grid", "paper")
 """what a study asks beside its base, which the grid takes the place of"""
+FEWEST_STEPS = 2  # one step, at the full learning rate, is no shorter training
+METHOD = ("base", "method")
+STAND_INS: dict[str, Any] = {"name": "unnamed", "question": "unasked", "base": Trial()}
 
 
 def read_content(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
@@ -75,9 +78,6 @@ def _several(text: str) -> list[Any]:
     if not isinstance(value, str) or "," not in value or value != text.strip():
         return []
     return [parse_yaml(f"value: {part}", where="-o")["value"] for part in value.split(",")]
-
-
-FEWEST_STEPS = 2  # one step, at the full learning rate, is no shorter training
 
 
 def in_proportion(written: dict[str, Any], content: dict[str, Any], *, where: str) -> dict[str, Any]:
@@ -142,10 +142,6 @@ def _num_steps(trial: Trial) -> int:
     given = (trial.corpus.limit, getattr(trial.corpus.source, "num_sentences", 0))
     num_sentences = min(filter(None, given), default=0)
     return trial.num_steps(num_sentences // trial.batch_size)
-
-
-METHOD = ("base", "method")
-STAND_INS: dict[str, Any] = {"name": "unnamed", "question": "unasked", "base": Trial()}
 
 
 @dataclass(frozen=True)

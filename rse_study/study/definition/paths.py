@@ -14,6 +14,7 @@ from rse_study.spec import Spec, joint_symbols, show_setting, symbols
 from rse_study.study.definition.problems import joined, problems_of
 
 AXES = (("search",), ("grid", "axes"), ("grid", "factorial"))  # where axes stand
+T = TypeVar("T", bound=Spec)
 
 
 def resolve(spec: Spec, path: str, *, where: str = "", at: str = "") -> str:
@@ -158,9 +159,6 @@ def overlay(below: dict[str, Any], above: dict[str, Any], at: tuple[str, ...] = 
         else:
             merged[key] = value
     return merged
-
-
-T = TypeVar("T", bound=Spec)
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,7 @@ MOST_NAMED = 12
 
 CLASS_TAG = ", 'class'"
 CLASS_HINT = "One of your own goes by `class: module:Class`, instead of a name"
+RuleProblems = Iterator[tuple[str, str, str]]  # what, rule, remedy
 
 
 def problems_of(
@@ -226,9 +227,6 @@ def _member(union: Any, tag: Any) -> Any:
     named = [model for model in models if tag in (model.__name__, model.__name__.lower())]
     valued = [model for model in models if any(info.default == tag for info in model.model_fields.values())]
     return next(iter([*named, *valued, *models]), None)
-
-
-RuleProblems = Iterator[tuple[str, str, str]]  # what, rule, remedy
 
 
 def errors_of(found: Iterable[tuple[str, str, str]], where: str) -> list[InputError]:

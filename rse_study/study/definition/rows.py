@@ -17,6 +17,20 @@ from rse_study.training.trial import Trial
 
 MAX_ROWS = 100_000
 TOGETHER = "Every combination must be a trial: choose values that go together"
+GENERATORS: dict[int, dict[int, str]] = {
+    3: {3: "ab"},
+    4: {4: "abc"},
+    5: {3: "ab ac", 5: "abcd"},
+    6: {3: "ab ac bc", 4: "abc abd", 5: "abcde"},
+    7: {3: "ab ac bc abc", 4: "abc abd acd", 5: "abcdef"},
+    8: {4: "abc abd acd bcd", 5: "abcd abef"},
+    9: {3: "ab ac ad bcd abcd", 4: "abc abd abe acde", 5: "abcde abcfg"},
+    10: {3: "ab ac bc ad bcd abcd", 4: "abc abd abe acde bcde", 5: "abcd abef aceg"},
+    11: {3: "ab ac bc ad bd acd bcd", 4: "abc abd acd abe ace ade", 5: "abcd abef aceg bdfg"},
+}
+"""By number of factors and least resolution: of the smallest fraction, the products that the last factors are set to.
+
+Minimum aberration (Fries and Hunter 1980). Where a resolution is absent, the next higher one costs no more rows."""
 
 
 @dataclass(frozen=True)
@@ -115,22 +129,6 @@ def _repeated(rows: Sequence[Row], where: str) -> list[InputError]:
 
 def _coordinates(proposal: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {show_setting(value)}" for name, value in proposal.items())
-
-
-GENERATORS: dict[int, dict[int, str]] = {
-    3: {3: "ab"},
-    4: {4: "abc"},
-    5: {3: "ab ac", 5: "abcd"},
-    6: {3: "ab ac bc", 4: "abc abd", 5: "abcde"},
-    7: {3: "ab ac bc abc", 4: "abc abd acd", 5: "abcdef"},
-    8: {4: "abc abd acd bcd", 5: "abcd abef"},
-    9: {3: "ab ac ad bcd abcd", 4: "abc abd abe acde", 5: "abcde abcfg"},
-    10: {3: "ab ac bc ad bcd abcd", 4: "abc abd abe acde bcde", 5: "abcd abef aceg"},
-    11: {3: "ab ac bc ad bd acd bcd", 4: "abc abd acd abe ace ade", 5: "abcd abef aceg bdfg"},
-}
-"""By number of factors and least resolution: of the smallest fraction, the products that the last factors are set to.
-
-Minimum aberration (Fries and Hunter 1980). Where a resolution is absent, the next higher one costs no more rows."""
 
 
 def combinations_of(grid: Grid, domains: Mapping[str, Domain]) -> Iterator[dict[str, Any]]:

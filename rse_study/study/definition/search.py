@@ -26,6 +26,21 @@ from rse_study.study.definition.resources import Resources
 
 METRICS = ("dev", "dev/kept", "loss", "robust/spearman", "robust/drift", "robust/accuracy")
 LOWER_IS_BETTER = ("loss", "robust/drift", *COSTS)
+Seed = Annotated[int, Field(strict=True, ge=0)]
+REMOVED_LIMITS = {
+    "hours": (
+        "is no longer possible: what a search spends is counted in device hours",
+        "Use device_hours: the hours times the devices that its cells hold at a time",
+    ),
+    **dict.fromkeys(
+        ("cost", "price_per_hour"),
+        (
+            "is no longer possible: a search is limited in device hours, not in money",
+            "Use device_hours: divide the money by the price of a device hour",
+        ),
+    ),
+}
+"""Limits of earlier versions: why they are refused, and what to do."""
 
 
 def _may_select(metric: str) -> str:
@@ -62,9 +77,6 @@ class Objective(Spec):
         return self
 
 
-Seed = Annotated[int, Field(strict=True, ge=0)]
-
-
 def _refuse_until(given: Any) -> Any:
     if isinstance(given, dict) and "until" in given:
         raise ValueError(
@@ -84,22 +96,6 @@ ListedOrDecided = Annotated[
     Annotated[Seeds, Tag("listed")] | Annotated[UntilDecided, Tag("until decided")],
     Discriminator(_kind_of_seeds),
 ]
-
-
-REMOVED_LIMITS = {
-    "hours": (
-        "is no longer possible: what a search spends is counted in device hours",
-        "Use device_hours: the hours times the devices that its cells hold at a time",
-    ),
-    **dict.fromkeys(
-        ("cost", "price_per_hour"),
-        (
-            "is no longer possible: a search is limited in device hours, not in money",
-            "Use device_hours: divide the money by the price of a device hour",
-        ),
-    ),
-}
-"""Limits of earlier versions: why they are refused, and what to do."""
 
 
 class Sampler(Spec):

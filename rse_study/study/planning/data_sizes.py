@@ -11,6 +11,12 @@ from rse_study.evaluation.evaluations import Evaluation
 from rse_study.training.materials import Materials, PrepareMaterials
 from rse_study.training.trial import Trial
 
+WORDS = 10  # of a sentence of STS-B and SICK-R, the unit in which texts are counted
+# Sentences that are read for an attacked input of 10 words: queries, and what each reads, grow with the words. Measured
+# for PWWS and TextFooler on MiniLM, for others from their queries (docs/results/plan.md).
+READ_PER_INPUT = {"pwws": 99.0, "bae": 90.0, "bert_attack": 108.0, "textbugger": 30.0, "textfooler": 27.0}
+PASSES = 4.5  # over a text in each epoch of a fine-tuning
+
 
 class DataSizes:
     """Cached numbers of a corpus' sentences."""
@@ -58,13 +64,6 @@ class DataSizes:
                 f"{problem.where} is not here: assumed to hold {corpus.limit:,} sentences, its limit"
             )
             return corpus.limit
-
-
-WORDS = 10  # of a sentence of STS-B and SICK-R, the unit in which texts are counted
-# Sentences that are read for an attacked input of 10 words: queries, and what each reads, grow with the words. Measured
-# for PWWS and TextFooler on MiniLM, for others from their queries (docs/results/plan.md).
-READ_PER_INPUT = {"pwws": 99.0, "bae": 90.0, "bert_attack": 108.0, "textbugger": 30.0, "textfooler": 27.0}
-PASSES = 4.5  # over a text in each epoch of a fine-tuning
 
 
 def sentences_of(evaluations: Iterable[Evaluation]) -> float:

@@ -26,6 +26,7 @@ TAIL = 0.1  # of those cells, the share that is faster than `low`, and slower th
 UNLIKE = (
     2.0  # how far off an estimate may be if no cell with this batch, length, workers and threads was timed
 )
+NEWEST = 200  # complete cells of a ledger that are read
 
 
 @dataclass(frozen=True)
@@ -151,9 +152,6 @@ def assumptions(timed: Sequence[TimedWork], wanted: Iterable[Conditions]) -> Ite
         yield f"timed on {', '.join(cards)}: times differ on other GPUs"
     if any(0 < one.gpus < 1 for one in asked):
         yield "stated and probed hours are of a cell alone on its GPU: cells that share one may take longer"
-
-
-NEWEST = 200  # complete cells of a ledger that are read
 
 
 @dataclass(frozen=True)
