@@ -9,7 +9,7 @@ from rse_study.data.hub_models import check_model, is_model, local_name
 from rse_study.errors import InputError
 from rse_study.results.files import schema
 from rse_study.results.reader import Reader
-from rse_study.storage.models import bring_model
+from rse_study.storage.folders import bring_model
 
 ASSETS = ("tiny", "tiny-vectors", "minilm-mlm")
 
