@@ -1,4 +1,4 @@
-"""Fingerprints of models, by content."""
+"""Fingerprints of models, by content, and the models that a study trained with."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Folders in a storage (objects and a manifest, written last), and copies on nodes."""
+"""Folders in a storage (objects and a manifest, written last), and copies of them."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Ray's temporary folder: one of our own, which no other user may enter."""
+"""Ray's temporary folder, which no other user may enter, and its output in a file."""
 
 import errno
 import os
