@@ -19,7 +19,7 @@ from rse_study.on_ray.nodes.cluster_watch import STUCK_SECONDS, ClusterWatch, Jo
 from rse_study.on_ray.nodes.elastic import ElasticSize
 from rse_study.on_ray.nodes.launch import ray_session
 from rse_study.on_ray.nodes.lost_cells import HOLD_SECONDS, Losses
-from rse_study.on_ray.nodes.ray_output import ray_output_in_file
+from rse_study.on_ray.nodes.ray_folder import ray_output_in_file
 from rse_study.on_ray.queue.cell import StudyCallback
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.searcher import CellSearcher

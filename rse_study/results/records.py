@@ -69,8 +69,6 @@ DISTANCES = ("alignment", "uniformity", "drift")
 LESS_IS_BETTER = ("success_rate", "drop", *DISTANCES)
 """Last words of our own metrics that an encoder should have little of. More queries or more changed words mean a harder
 attack."""
-RANKED = ("dev", "spearman", "drop", "all", "mean", "wmean")
-"""Last words of our own metrics that are rank correlations of cosines."""
 
 
 def unit_by_name(metric: str) -> str:

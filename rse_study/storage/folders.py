@@ -1,4 +1,4 @@
-"""Folders in a storage (objects and a manifest, written last), and copies on nodes."""
+"""Folders in a storage (objects and a manifest, written last), and copies of them."""
 
 import json
 import shutil
@@ -9,10 +9,11 @@ from pydantic import ValidationError
 
 from rse_study.errors import InputError
 from rse_study.results.files.atomic import replace_folder
+from rse_study.results.files.schema import MODEL_FOLDER, cell_folder, storage_file
 from rse_study.results.records import Record
 from rse_study.spec import fingerprint_of, hash_file
 from rse_study.storage.locked import locked
-from rse_study.storage.storage import Storage
+from rse_study.storage.storage import Storage, study_key
 
 SUFFIX = ".folder.json"
 
@@ -164,3 +165,12 @@ class NodeCache:
 def is_stored(name: str) -> bool:
     """Whether the name refers to a folder in a storage rather than on this machine."""
     return name.startswith(MARK)
+
+
+def bring_model(study_dir: Path, identity: str) -> bool:
+    """Copy a cell's model from the study's storage; False without storage or model."""
+    if not storage_file(study_dir).is_file():
+        return False
+    storage = Storage(json.loads(storage_file(study_dir).read_text(encoding="utf-8"))["location"])
+    key = f"{study_key(study_dir.name)}/{cell_folder(Path(), identity)}/{MODEL_FOLDER}"
+    return get_folder(storage, key, cell_folder(study_dir, identity) / MODEL_FOLDER)

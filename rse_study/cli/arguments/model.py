@@ -12,7 +12,7 @@ from rse_study.data.hub_models import check_model, is_model, local_name
 from rse_study.errors import InputError
 from rse_study.results.files import schema
 from rse_study.results.reader import Reader
-from rse_study.storage.models import bring_model
+from rse_study.storage.folders import bring_model
 
 MIN_PREFIX = 6
 RULE = f"a trial's number, TRIAL/SEED, or the first {MIN_PREFIX} or more digits of an identity"

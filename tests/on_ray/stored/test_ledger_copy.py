@@ -22,7 +22,7 @@ from rse_study.results.files.schema import cell_folder, ledger_path
 from rse_study.results.reader import Reader
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.search.rebuild import rebuild
-from rse_study.storage.models import bring_model
+from rse_study.storage.folders import bring_model
 from rse_study.storage.storage import Storage, ledger_key
 from tests.on_ray.listener import Listener
 from tests.on_ray.world import checked_of, few, grid_of
