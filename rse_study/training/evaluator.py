@@ -20,7 +20,7 @@ DEGENERATE = "robust/degenerate"
 
 
 def judges_of(materials: Materials) -> list[FrozenEvaluation]:
-    """Return the evaluations that judge trials in training: dev pairs, replayed attacks."""
+    """Return evaluations that judge trials in training: dev pairs, replayed attacks."""
     return [Similarity(materials.dev), *attacks_in(materials)]
 
 
