@@ -148,7 +148,7 @@ def _label_first(path: Path, given: LabelledSet, place: int) -> Iterator[Labelle
         label, blank, text = line.partition(" ")
         if not blank:
             raise malformed("no text", where, "a line is label, blank, text")
-        yield where, label.partition(":")[0], [text]
+        yield where, label if given.labels else label.partition(":")[0], [text]
 
 
 def _columns(path: Path, given: LabelledSet, place: int) -> Iterator[LabelledRow]:

@@ -94,6 +94,17 @@ class BudgetSettings(_Settings):
 
     steps: float = 0.0
     device_hours: float = 0.0
+    hours: float = 0.0
+    """by the clock: only of studies that earlier versions froze"""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _money_as_device_hours(cls, given: Any) -> Any:
+        """Read a limit in money, which earlier versions had, in device hours."""
+        if not isinstance(given, dict) or not (given.get("cost") and given.get("price_per_hour")):
+            return given
+        bought = given["cost"] / given["price_per_hour"]
+        return {**given, "device_hours": min(bought, given.get("device_hours") or bought)}
 
 
 class StudySettings(_Settings):

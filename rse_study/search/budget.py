@@ -8,7 +8,7 @@ from rse_study.results.study_record import StudyRecord
 from rse_study.search.choice import is_search_over
 
 SEARCHED = "SELECT identity FROM cell WHERE stage = 'search' AND NOT retired"
-DEVICE_SECONDS = f"""
+SPANS = f"""
 WITH span AS (
     SELECT outcome, started, max(0, strftime('%s', CASE ended WHEN '' THEN :now ELSE ended END)
         - strftime('%s', started)) AS seconds, workers * coalesce(nullif((
@@ -27,6 +27,8 @@ WITH span AS (
         max(seconds) FILTER (WHERE outcome = 'complete'), max(seconds) FILTER (WHERE outcome = 'stopped_early'), 0
     ) AS longest FROM span
 )
+"""
+DEVICE_SECONDS = f"""{SPANS}
 SELECT coalesce(sum(devices * CASE WHEN outcome = 'lost' OR (outcome = 'running' AND NOT :is_held)
         THEN min(seconds, longest) ELSE seconds END), 0),
     coalesce(sum(devices * max(0, longest - seconds)) FILTER (WHERE outcome = 'running' AND :is_held), 0),
@@ -37,6 +39,11 @@ FROM span, known
 
 A running attempt takes as long as the longest complete one; a lost one took at most that, for nobody knows when it
 died. Confirmation may go on with a cell that the search had stopped: that is no part of the search any more."""
+CLOCK = f"""{SPANS}
+SELECT strftime('%s', started) - CASE outcome WHEN 'adopted' THEN seconds ELSE 0 END AS begun,
+    CASE WHEN outcome IN ('lost', 'running') THEN min(seconds, longest) ELSE seconds END, longest
+FROM span, known ORDER BY begun
+"""
 STEPS = f"""
 WITH stop AS (SELECT cell, max(t) AS t FROM rung WHERE verdict = 'stop' GROUP BY cell), searched AS (
     SELECT identity, status, CASE WHEN status = 'stopped_early' OR EXISTS (
@@ -48,7 +55,7 @@ SELECT coalesce(stopped_at, CASE status WHEN 'complete' THEN :amount ELSE (
     stopped_at IS NOT NULL OR status IN ('complete', 'failed', 'stopped_early'), status = 'planned' FROM searched
 """
 """Steps of each cell of a search, whether it has ended, and whether it waits to run."""
-LIMITS = {"steps": "optimiser steps", "device_hours": "device hours"}
+LIMITS = {"steps": "optimiser steps", "device_hours": "device hours", "hours": "hours"}
 
 
 class BudgetShare(Record):
@@ -78,6 +85,8 @@ def budget_shares(ledger: LedgerQueries, at: str = "", *, is_held: bool = True) 
         values = {"now": at or now(), "is_held": is_held}
         ((spent, left, one_more),) = ledger.select(DEVICE_SECONDS, values)
         uses["device_hours"] = spent / 3600, (spent + left + one_more) / 3600
+    if limits.hours:
+        uses["hours"] = hours_of(ledger, at or now())
     return tuple(
         BudgetShare(name=name, limit=getattr(limits, name), spent=spent, with_next=with_next)
         for name, (spent, with_next) in uses.items()
@@ -94,6 +103,15 @@ def steps_of(ledger: LedgerQueries, metric: str, amount: float) -> tuple[float, 
     return float(sum(t for t, *_ in cells)), in_the_end + (
         0.0 if any(waits for *_, waits in cells) else amount
     )
+
+
+def hours_of(ledger: LedgerQueries, at: str) -> tuple[float, float]:
+    """Return the hours in which cells of a search ran, several at a time once, and those with one more cell."""
+    covered = reached = with_next = 0.0
+    for begun, seconds, longest in ledger.select(CLOCK, {"now": at}):
+        covered += max(0.0, begun + seconds - max(begun, reached))
+        reached, with_next = max(reached, begun + seconds), covered + longest
+    return covered / 3600, with_next / 3600
 
 
 def has_room(ledger: LedgerQueries) -> bool:

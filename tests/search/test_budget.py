@@ -145,6 +145,17 @@ def test_a_search_that_was_ended_has_the_trials_it_had_room_for():
     assert search_budget.as_far_as_it_went(STUDY, [cells[0], given_up], SPENT).num_trials == 2
 
 
+def test_limits_of_earlier_versions_in_hours_and_money_still_end_their_search(tmp_path):
+    limits = {"hours": 1, "cost": 5, "price_per_hour": 2.5}
+    with Ledger.open(tmp_path) as ledger:
+        ledger.freeze(STUDY.model_copy(update={"resolved": {"base": BASE, "search_budget": limits}}))
+        twice = ("complete", "09:00", "09:30", 1), ("complete", "09:15", "09:45", 1)
+        attempts(ledger, *twice, ("lost", "11:00", "12:00", 1))
+        assert uses(ledger) == {"device_hours": (1.5, 2.0), "hours": (1.25, 1.75)}
+        money, hours = search_budget.budget_shares(ledger, NOW)
+        assert (money.limit, money.has_room, hours.has_room) == (2.0, True, False)
+
+
 @cases(
     ("cells", "shares"),
     [
