@@ -159,15 +159,6 @@ def test_a_table_is_no_text_and_its_refusal_says_how_its_column_is_read(tmp_path
     assert read.num_blank == 1
 
 
-@cases("name", ["a.docx", "a.PDF", "a.xlsx", "a.zip", "a.html.gz"])
-def test_documents_and_archives_are_no_text(tmp_path, name):
-    (tmp_path / name).write_bytes(b"one\ntwo\n")
-    with pytest.raises(
-        InputError, match=r" is no plain text: .* Save it as plain text \(of packed files, .gz"
-    ):
-        read_corpus(Corpus(source=name), tmp_path)
-
-
 @cases("content", [b"\n" * 10, b"same\n" * 10, b"".join(b"%d\n" % i for i in range(10))])
 def test_a_file_is_read_up_to_so_many_lines_and_bytes(tmp_path, monkeypatch, content):
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"one\ntwo\n" + content))

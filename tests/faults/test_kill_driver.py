@@ -54,19 +54,6 @@ def damage(path, how):
             path.unlink()
 
 
-@pytest.mark.xdist_group("ray")
-@pytest.mark.parametrize("how", ["truncated", "emptied", "flipped", "deleted"])
-def test_a_ledger_damaged_in_mid_study_ends_equal_to_an_undisturbed_one(scene, whole, cluster, how):
-    folder = scene.folder(f"grid-{how}")
-    scene.kill_at(folder, "progressed 1/0 2")
-    damage(ledger_path(folder), how)
-    lines = scene.finish_here(folder, cluster)
-    assert any("goes on from its backup" in line for line in lines)
-    ended = [line for line in lines if line.startswith("started")]
-    assert len(ended) < len(whole["cell"])  # a cell that had ended does not run again
-    assert_equal(contents(folder), whole)
-
-
 @pytest.fixture(scope="module")
 def serial(scene):
     """A search with early stopping, one cell at a time, and its contents if nothing happens to it."""

@@ -122,25 +122,6 @@ def test_a_study_grows(grid, search, kind, override, said):
     assert change_between(record(), record(override)) == said
 
 
-def test_what_rows_are_compared_with_may_change_and_go_and_once_there_was_none(grid):
-    one = ("paper={table: rse-table6}", "grid.baseline=no perturbation", "grid.rows.other={lambda2: 0}")
-    other = ("paper={table: rse-table5, scale: mini}", "grid.baseline=other", "grid.rows.other={lambda2: 0}")
-    assert change_between(grid(*one), grid(*other)) == (
-        'grid.baseline: "no perturbation" -> "other"; '
-        'paper: {"table": "rse-table6", "scale": "paper"} -> {"table": "rse-table5", "scale": "mini"}'
-    )
-    assert change_between(grid(*one), grid(one[2])) == (
-        'grid.baseline: "no perturbation" -> ""; paper: {"table": "rse-table6", "scale": "paper"} -> null'
-    )
-    assert change_between(grid(*one), grid(*one)) == ""
-    old = grid()
-    del old.resolved["grid"]["baseline"]
-    old.resolved.pop("paper", None)
-    assert change_between(old, grid()) == ""
-    expected = 'grid.baseline: "" -> "no perturbation"'
-    assert change_between(old, grid("grid.baseline=no perturbation")) == expected
-
-
 def test_seeds_until_decided_replace_a_list_change_their_bounds_and_give_way_to_a_list(grid):
     baseline = "grid.baseline=no perturbation"
     listed, until = grid(baseline), grid(baseline, "seeds={until: decided}")

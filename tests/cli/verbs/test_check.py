@@ -207,22 +207,6 @@ def test_a_main_table_shows_each_column_beside_the_papers_and_is_written_with_th
     assert found.loc["RobustSentEmbed", ["mean", "paper", "direction"]].tolist() == [91.0625, 28.05, "other"]
 
 
-def test_the_tables_are_written_where_they_are_asked_for_and_the_verdict_stands(rse, little, tmp_path):
-    little(rows_where(-BEYOND), paper=MINI)
-    ended = rse("check", "little", "--out", "tables/here")
-    assert ended.code == 1
-    endings = (".csv", "-contrasts.csv", "-claims.csv", ".tex")
-    assert ended.out.splitlines()[-4:] == [f"tables/here/little{ending}" for ending in endings]
-    assert all((tmp_path / f"tables/here/little{ending}").is_file() for ending in endings)
-
-
-def test_reading_changes_nothing_by_the_folders_name_or_in_another_store(rse, kept):
-    folder = kept("little", rows_where(1.01), baseline="SimCSE", paper=PAPER)
-    before = {path: path.read_bytes() for path in folder.glob("ledger*")}
-    assert rse("check", str(folder)).code == rse("check", "little", "--store", str(folder.parent)).code == 0
-    assert {path: path.read_bytes() for path in folder.glob("ledger*")} == before
-
-
 def refused(ended, *parts):
     assert ended.code == 2
     assert ended.out == ""

@@ -109,14 +109,3 @@ def test_what_run_accepts_is_valid(tmp_path, kind):
 def test_a_bert_can_be_recorded(tmp_path):
     encoder(tmp_path)
     assert problems(tmp_path, graphed=True) == ""
-
-
-def test_a_row_is_refused_whose_steps_alone_cannot_be_recorded(tmp_path):
-    encoder(tmp_path, "distilbert")
-    said = "a step of distilbert cannot be recorded"
-    assert said in problems(tmp_path, rows=({}, {"graphed": True}))
-
-
-def test_a_generator_that_the_base_would_have_and_no_row_uses_is_not_asked_for(tmp_path):
-    encoder(tmp_path, "bare")
-    assert problems(tmp_path, rows=({"lambda2": 0}, {"lambda2": 0, "lambda1": 4}), lambda2=0.005) == ""

@@ -4,11 +4,8 @@ from pathlib import Path
 import pytest
 
 from rse_study.errors import InputErrors
-from rse_study.study.checking.saturation import risks_of_saturation
 from rse_study.study.checking.validation import read_study
-from rse_study.study.definition.domains import Choice, Log
 from rse_study.study.definition.reading import read_spec
-from rse_study.study.definition.space import Axis, Space
 from rse_study.training.trial import Trial
 from tests.cases import cases
 from tests.study.checking.edits import pairs
@@ -156,18 +153,6 @@ def test_what_axes_break_together_is_refused_once_at_all_of_them():
     assert len(caught.value.problems) == 1
 
 
-def test_impossible_corners_do_not_end_the_search_for_warnings():
-    base = read_study(JOINT).study.base
-    domains = {
-        "method.blend.pgd.step_size": Log(log=(1e-6, 0.1)),
-        "method.blend.pgd.num_steps": Choice(choice=(0, 16)),
-        "method.blend.fgsm.num_steps": Choice(choice=(16, 0)),  # no adversary at all where both are 0
-    }
-    axes = tuple(Axis(path.split(".", 2)[2], domain, (path,)) for path, domain in domains.items())
-    (warning,) = risks_of_saturation(Space(base, axes))
-    assert warning.startswith("delta can reach its bound")
-
-
 ROWS = "grid={axes: {rho: [0, 1]}, rows: {ours: {}, other: {%s}}}"
 WRITTEN = {  # values of an axis, the last of them not the base's
     "replayed.recipe": ("pwws", "textbugger"),
@@ -212,14 +197,6 @@ def test_rows_that_say_what_the_base_says_are_judged_alike_and_encoders_may_diff
     assert read_study(JOINT, [*elsewhere, named]).space.axes
     with pytest.raises(InputErrors, match=r"encoder\.pooling: writes base\.encoder\.pooling, against which"):
         read_study(JOINT, [*elsewhere, pooled])
-
-
-def test_an_equal_share_is_valid_and_a_bound_that_only_may_be_reached_a_warning():
-    read_study(
-        JOINT, ["resources.executor=train", "resources.workers=4", "search.batch_size={choice: [4, 8, 32]}"]
-    )
-    checked = read_study(JOINT, ["search.beta={log: [1e-3, 0.5]}"])
-    assert any("delta can reach its bound" in warning for warning in checked.warnings)
 
 
 def test_baselines_of_one_encoder_do_not_judge_rows_that_start_from_another():

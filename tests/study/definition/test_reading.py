@@ -98,20 +98,6 @@ def test_a_file_lies_over_one_or_several_each_over_those_before_it(tmp_path):
     assert read_extended(path) == {"search": {"rho": {"choice": [0, 1]}}}
 
 
-def test_each_of_several_may_extend_and_two_may_extend_the_same(tmp_path):
-    """Paths are relative to the file that names them; what two of them lie over is no circle."""
-    for name in ("deep", "side"):
-        (tmp_path / name).mkdir()
-    write(tmp_path / "root.yaml", "a: 0\nb: 0\nc: 0\n")
-    write(tmp_path / "deep" / "one.yaml", "extends: ../root.yaml\nb: 1\n")
-    write(tmp_path / "side" / "two.yaml", "extends: [../root.yaml]\nc: 2\n")
-    path = write(tmp_path / "over.yaml", "extends: [deep/one.yaml, side/two.yaml]\n")
-    # the second brings the root along, which lies over the first
-    assert read_extended(path) == {"a": 0, "b": 0, "c": 2}
-    path.write_text("extends: [side/two.yaml, deep/one.yaml]\n")
-    assert read_extended(path) == {"a": 0, "b": 1, "c": 0}
-
-
 @cases(
     ("over", "culprit"),
     [
@@ -176,18 +162,6 @@ def test_a_path_that_cannot_be_extended_is_refused_with_its_remedy(tmp_path, nam
         read_extended(write(tmp_path / "over.yaml", f"extends: {name}\n"))
     assert caught.value.remedy
     assert len(caught.value.what) < 300
-
-
-def test_files_that_all_extend_the_next_twice_are_read_once_each_and_no_chain_is_endless(tmp_path):
-    for number in range(19):
-        below = f"extends: [{number + 1}.yaml, {number + 1}.yaml]\nk{number}: {number}\n"
-        write(tmp_path / f"{number}.yaml", below)
-    write(tmp_path / "19.yaml", "k19: 19\n")
-    assert read_extended(tmp_path / "0.yaml") == {f"k{number}": number for number in range(20)}
-    write(tmp_path / "19.yaml", "extends: 20.yaml\n")
-    write(tmp_path / "20.yaml", "extends: 21.yaml\n")
-    with pytest.raises(InputError, match=r"at most 20 files extend each other in a row\. Join some"):
-        read_extended(tmp_path / "0.yaml")
 
 
 @cases(
@@ -278,20 +252,3 @@ def test_a_grid_may_extend_a_search_but_not_keep_what_belongs_to_one(grid_file):
         read_study(grid_file)
     assert [problem.what for problem in caught.value.problems] == ["num_trials", "sampler"]
     assert "`num_trials: null`" in str(caught.value)
-
-
-ROWS = [
-    ("grid.axes.beta=[1e-3, 2e-3, 3e-3]", 7),
-    ("grid.axes.beta=null", 3),
-    ("grid.axes.pgd.ball.norm.choice=[l1, l2, linf];grid.rows.paper.lambda2=0", 7),
-    ("grid.rows=null", 4),
-    ("grid.rows.paper=null", 4),
-    ("grid.rows.more={rho: 0}", 6),
-    ("grid.rows.paper.pgd.num_steps=3", 5),
-    ("seeds=[5]", 5),
-]
-
-
-@pytest.mark.parametrize(("override", "num_rows"), ROWS, ids=[override for override, _ in ROWS])
-def test_an_override_changes_a_grid(grid_file, override, num_rows):
-    assert len(read_study(grid_file, override.split(";")).rows) == num_rows

@@ -60,12 +60,6 @@ def test_times_are_those_of_complete_cells_of_these_encoders(grid, folder):
     assert history(grid, folder, "minilm") == History()
 
 
-def test_a_second_attempt_tells_nothing_about_what_is_beside(grid, folder):
-    columns = "cell, 2, executor, workers, threads, started, ended, 'complete', ''"
-    edit(folder, f"INSERT INTO attempt SELECT {columns} FROM attempt")
-    assert {one.beside for one in history(grid, folder).timed} == {None}
-
-
 def test_a_damaged_ledger_and_configurations_of_other_versions_are_left_out(grid, folder):
     (folder.parent / "broken").mkdir()
     ledger_path(folder.parent / "broken").write_text("no database")

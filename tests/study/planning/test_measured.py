@@ -1,12 +1,9 @@
 """Seconds for a unit of work, from cells that are alike or nearly so."""
 
-from dataclasses import replace
-
 import pytest
 
 from rse_study.study.definition.resources import Resources
 from rse_study.study.planning.measured import (
-    LAST,
     Conditions,
     Range,
     TimedWork,
@@ -34,12 +31,6 @@ def test_the_pace_is_that_of_cells_alike_and_spreads_as_they_do():
     many = [timed(float(seconds)) for seconds in range(10, 31)]
     assert pace_of(many, HERE) == Range(1.2, 2.0, 2.8)
     assert pace_of([*many, timed(900.0, batch_size=128)], HERE) == Range(1.2, 2.0, 2.8)
-
-
-def test_only_the_last_cells_tell_how_busy_the_machine_is():
-    old = [timed(1000.0, ended=f"2026-01-01T00:{minute:02}") for minute in range(9)]
-    new = [timed(10.0, ended=f"2026-01-02T00:{minute:02}") for minute in range(LAST)]
-    assert pace_of([*new, *old], HERE) == exactly(1.0)
 
 
 @cases("changes", [{"batch_size": 128}, {"max_length": 128}, {"workers": 2}, {"threads": 4}])
@@ -73,12 +64,3 @@ def test_time_beside_training_is_that_of_cells_with_the_same_scores_else_goes_by
 def test_a_time_beside_training_that_nobody_knows_is_said():
     (note,) = assumptions([timed(9.0)], [HERE])
     assert "unknown until one has ended here" in note
-
-
-def test_cards_and_shares_of_them_are_named():
-    assert not list(assumptions([timed(9.0, beside=1.0)], [HERE]))
-    quarter = HERE._replace(gpus=0.25)
-    cells = [replace(timed(9.0, beside=1.0), conditions=quarter, card=card) for card in ("T4", "A100")]
-    cards, shares = assumptions(cells, [quarter])
-    assert cards == "timed on A100, T4: times differ on other GPUs"
-    assert shares.endswith("a cell alone on its GPU: cells that share one may take longer")

@@ -144,12 +144,6 @@ def test_a_clusters_price_is_the_plans(rse):
     assert any(note.startswith("20 cells at a time") for note in content["notes"])
 
 
-def test_a_plan_for_a_cluster_that_cannot_run_it_is_refused(rse):
-    ended = rse("plan", "joint", "-o", "resources.threads=3", "--cluster", "local")
-    assert ended.code == 2
-    assert "one worker of a cell needs 3 CPUs on one node" in ended.err
-
-
 def test_hours_on_a_busy_machine_are_warned_of(rse, grid, ran, monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     monkeypatch.setattr(os, "getloadavg", lambda: (9.0, 6.0, 1.0))
