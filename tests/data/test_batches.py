@@ -145,15 +145,6 @@ def test_chosen_tokens_of_fixed_shapes_are_all_of_which_some_count(corpus):
             assert torch.equal(chosen.of(each.ids)[ones.bool()], each.ids[each.perturbable])
 
 
-def of_lengths(lengths, longest):
-    """A batch of fixed shape; its first and last real tokens are special."""
-    column = torch.arange(longest)
-    mask = column < torch.tensor(lengths)[:, None]
-    perturbable = mask & (column > 0) & (column < torch.tensor(lengths)[:, None] - 1)
-    ids = torch.where(mask, 7, 0)
-    return Batch(ids, mask, perturbable, torch.arange(len(lengths)), len(lengths), is_fixed=True)
-
-
 CPU = torch.device("cpu")
 
 

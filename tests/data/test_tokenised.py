@@ -13,7 +13,6 @@ from rse_study.errors import InputError
 from tests.cases import cases
 from tests.tiny_models import word_tokenizer, words_of
 
-ROLES = {f"{role}_token": f"[{role.upper()}]" for role in ("pad", "unk", "cls", "sep", "mask")}
 PROMPT = 'This sentence of "[X]" means [MASK].'
 
 

@@ -77,13 +77,6 @@ def test_trials_have_our_numbers_and_axes_and_the_name_of_their_cell(ledger):
     }
 
 
-def test_what_confirms_a_search_is_no_trial_of_it(ledger):
-    run(ledger, cell_of(0), [50.0])
-    run(ledger, cell_of(0, seed=1, stage="confirm"), [90.0])
-    run(ledger, cell_of(-1, seed=1, stage="confirm", label="base", proposal={}), [95.0])
-    assert [trial.value for trial in shown(LedgerCopy(ledger.study_dir)).trials] == [50.0]
-
-
 def test_a_copy_follows_a_study_that_runs(ledger):
     run(ledger, cell_of(0), [1.0])
     copy = LedgerCopy(ledger.study_dir, refresh_seconds=0.0)

@@ -19,7 +19,6 @@ REMOVED = (", two: {rho: 0.5}", "")
 FEWER_SEEDS = ("[0, 1]", "[0]")
 MORE_SEEDS = ("[0, 1]", "[0, 1, 2]")
 RENAMED = ("one: {rho: 0}", "first: {rho: 0}")
-ALL = "one (seeds 0, 1); two (seeds 0, 1)"
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +86,6 @@ def test_the_file_of_an_archive_is_no_other_file(store, tmp_path):
     assert pending_in(store / "mine", more).reasons
     (tmp_path / ORIGIN).write_text("{}")
     assert not pending_in(store / "mine", more).reasons
-
-
-SEARCH = ("grid: {rows: {one: {rho: 0}, two: {rho: 0.5}}}\nseeds: [0, 1]", "search: {rho: {float: [0, 1]}}")
 
 
 def test_a_refused_change_names_the_file_that_the_study_was_frozen_from(store):
