@@ -104,15 +104,6 @@ def test_where_more_is_better_the_papers_sign_is_the_other_one_and_baselines_sta
     assert math.isnan(similar["BERT-base", "STS12", "token overlap"].printed)
 
 
-def test_cells_stand_as_the_papers_blocks_and_rows_do(tmp_path):
-    rows = {"ours": SIMCSE, "RobustSentEmbed": SIMCSE, "USCAL": SIMCSE, "SimCSE": SIMCSE}
-    every = dict.fromkeys(rows, SIMCSE) | {"start": 88.0}
-    scores = {RATE.format("mr", "bae"): every, RATE.format("mr", "pwws"): every}
-    found = cells_of(make(tmp_path, scores, rows=rows))
-    order = ["before training", "SimCSE", "USCAL", "RobustEmbed", "RobustSentEmbed", "ours"]
-    assert list(found) == [(block, "MR", row) for block in ("PWWS", "BAE") for row in order]
-
-
 def test_a_mean_is_there_where_all_its_columns_are(tmp_path):
     five = ("MR", "CR", "SUBJ", "MPQA", "SST2")
     scores = {f"{task}/full/accuracy": {"SimCSE": SIMCSE, "USCAL": above(SIMCSE, 1.0)} for task in five}
@@ -124,19 +115,6 @@ def test_a_mean_is_there_where_all_its_columns_are(tmp_path):
     assert cell.mean == pytest.approx(71.0 + (5 * 1.0 + 13.0) / 6)
     assert cell.difference == pytest.approx((5 * 1.0 + 7.0) / 6)
     assert (cell.printed, cell.printed_difference) == (85.80, pytest.approx(0.09))
-
-
-def test_a_mean_of_a_seed_needs_every_column_of_that_seed(tmp_path):
-    scores = {
-        RATE.format("mr", "pwws"): {"SimCSE": SIMCSE, "USCAL": SIMCSE},
-        RATE.format("sst2", "pwws"): {"SimCSE": SIMCSE, "USCAL": (None, *SIMCSE[1:])},
-    }
-    others = {
-        RATE.format(task, "pwws"): {"SimCSE": SIMCSE, "USCAL": SIMCSE}
-        for task in ("imdb", "yelp", "mrpc", "snli", "mnli_mismatched")
-    }
-    found = cells_of(make(tmp_path, scores | others))
-    assert (found["PWWS", "Avg.", "SimCSE"].num_seeds, found["PWWS", "Avg.", "USCAL"].num_seeds) == (3, 2)
 
 
 def test_without_a_baseline_the_encoder_before_training_is_what_a_row_is_compared_with(tmp_path):

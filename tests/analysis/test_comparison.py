@@ -182,24 +182,6 @@ def test_beside_the_kept_checkpoint_stands_the_last_step(tmp_path):
 SEVEN = ("STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")
 
 
-@pytest.mark.parametrize(("work", "shown"), [(48.0, ["1 x", "4 x"]), (12.1, None)])
-def test_where_rows_take_other_computation_it_is_said(tmp_path, work, shown):
-    with Ledger.open(tmp_path / "s") as ledger:
-        ledger.freeze(tabled.study_of(["SimCSE", "Ours"], 3, baseline="SimCSE"))
-        for trial, (row, cost) in enumerate((("SimCSE", 12.0), ("Ours", work))):
-            for seed in range(3):
-                points = (Point(t=60, metrics={"dev": 70.0 + trial + seed}),)
-                run(
-                    ledger,
-                    tabled.cell_of(trial, row, seed),
-                    "complete",
-                    points,
-                    provenance={"work": 60 * cost},
-                )
-    table = rows_table(comparison_in(tmp_path / "s"))
-    assert (list(table["compute"])[-2:] if "compute" in table else None) == shown
-
-
 def test_a_claim_is_judged_on_what_the_papers_table_shows_and_on_the_objective_only_without_it(tmp_path):
     """On the objective rho = 0.5 is ahead, on the average of the test sets rho = 1."""
     folder = tabled.make(
@@ -263,23 +245,6 @@ def test_a_claim_may_be_of_a_metric_of_training_at_its_last_step(tmp_path):
     cells = {(cell.column.name, cell.row): cell for cell in found.columns}
     power = cells["random", "norm = power, weight = 1"]
     assert (power.mean, power.printed) == (pytest.approx(0.7885), 0.7904)
-
-
-def test_a_claim_shows_its_least_favourable_contrast_or_the_one_that_contradicts(read):
-    rows = {**ROWS, "rho = 0": above(ROWS["rho = 0.5"], *around(-0.5, 4)[::-1])}
-    ((claim, verdict, difference, source),) = claims_table(read(rows, paper=PAPER)).to_numpy().tolist()
-    assert claim == "equal shares of PGD and FGSM give the best STS average"
-    assert (verdict, source) == ("undecided", "robustsentembed.txt:1014")
-    assert difference.startswith("rho = 0.5 minus rho = 0: +0.50 [")
-    # SimCSE is no row of the paper's table
-    assert difference.endswith(" (the deciding one of 2 contrasts)")
-    # Another contrast may be lower still, and say nothing: its interval holds 0.
-    least = above(ROWS["rho = 0.5"], *(3.0 + 20 * around(0.0, 4)[::-1]))
-    sure = above(ROWS["rho = 0.5"], *(1.0 + 0.05 * around(0.0, 4)))
-    rows = {**ROWS, "rho = 0": least, "rho = 1": sure}
-    ((_, verdict, difference, _),) = claims_table(read(rows, paper=PAPER)).to_numpy().tolist()
-    assert verdict == "contradicted"
-    assert difference.startswith("rho = 0.5 minus rho = 1: \N{MINUS SIGN}1.00 [")
 
 
 def test_a_trend_is_named_by_its_ends_and_a_margin_is_said(read):
