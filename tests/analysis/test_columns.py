@@ -130,48 +130,6 @@ def test_without_a_baseline_the_encoder_before_training_is_what_a_row_is_compare
     assert {judged.verdict for judged in others} == {"not asked"}
 
 
-def test_a_claim_is_judged_on_its_metric_less_being_better(tmp_path):
-    width = half_width(SEEDS, 2)  # two of ten claims are asked
-    base = (40.0, 41.0, 40.5)
-    rows = {"USCAL": SIMCSE, "RobustSentEmbed": SIMCSE}
-    scores = {
-        f"{PWWS}/queries": {"USCAL": base, "RobustSentEmbed": above(base, BEYOND * width)},
-        f"{PWWS}/original_accuracy": dict.fromkeys(rows, (90.0,) * SEEDS),
-        f"{PWWS}/accuracy_under_attack": {"USCAL": base, "RobustSentEmbed": above(base, BEYOND * width)},
-    }
-    comparison = read(make(tmp_path, scores, table="rse-figure2", rows=rows, baseline="USCAL"))
-    found = {judged.claim.id: judged for judged in comparison.judged}
-    assert found["rse-figure2-queries-pwws"].verdict == "reproduced"
-    assert found["rse-figure2-accuracy-pwws"].verdict == "reproduced"
-    (one,) = found["rse-figure2-accuracy-pwws"].compared
-    assert one.mean == pytest.approx(BEYOND * width)  # what USCAL loses more
-    assert found["rse-figure2-queries-bae"].verdict == "not asked"
-    cell = by_place(comparison)["PWWS", "accuracy reduction", "RobustSentEmbed"]
-    assert cell.mean == pytest.approx(90.0 - 40.5 - BEYOND * width)
-    assert (cell.direction, cell.less_is_better) == ("", True)  # the paper's text has no numbers of it
-    remarks = column_remarks(comparison.columns, "rse-figure2")
-    assert remarks == ["Less is better for accuracy reduction."]
-
-
-def test_nothing_is_decided_while_a_score_is_still_to_come(tmp_path):
-    """Of a cell that runs, and of one that waits for its evaluation."""
-    column = rates({"RobustSentEmbed": -BEYOND}, 2) | {"USCAL": (*above(SIMCSE, -50.0)[:-1], None)}
-    for last in (tabled.RUNNING, SIMCSE[-1]):
-        rows = DEV | {"USCAL": (*SIMCSE[:-1], last)}
-        found = cells_of(make(tmp_path / str(last), {RATE.format("mr", "pwws"): column}, rows=rows))
-        assert found["PWWS", "MR", "USCAL"].direction == "incomplete"
-        assert found["PWWS", "MR", "RobustSentEmbed"].direction == "same"
-
-
-@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
-def test_a_score_that_is_no_number_leaves_its_row_undecided(tmp_path, score):
-    rows = {row: (*scores, scores[0]) for row, scores in DEV.items()}
-    low = {"SimCSE": (80.0, 80.5, 81.0, 80.2), "RobustSentEmbed": (20.0, 20.5, 21.0, score)}
-    found = cells_of(make(tmp_path, {RATE.format("mr", "pwws"): low}, rows=rows))
-    cell = found["PWWS", "MR", "RobustSentEmbed"]
-    assert (cell.direction, cell.interval, len(cell.sample)) == ("undecided", None, 3)
-
-
 def test_where_the_paper_shows_no_difference_there_is_no_direction(tmp_path):
     """RobustEmbed and RobustSentEmbed have one and the same number on STS15."""
     rows = {"RobustEmbed": SIMCSE, "RobustSentEmbed": SIMCSE}

@@ -119,21 +119,6 @@ def test_a_small_encoder_reproduces_nothing(read, gain, at_paper_scale, at_mini_
     assert [any("proves nothing" in text for text in remarks(one)) for one in (found, mini)] == [False, True]
 
 
-def test_what_is_not_asked_or_incomplete_is_called_so_at_any_scale(read):
-    without = {name: scores for name, scores in ROWS.items() if name != "rho = 0.5"}
-    assert claims_table(read(without, paper=MINI))["verdict"].tolist() == ["not asked"]
-    waiting = {**ROWS, "rho = 1": (*ROWS["rho = 1"][:3], tabled.PLANNED)}
-    found = read(waiting, baseline="SimCSE", paper=MINI)
-    assert claims_table(found)["verdict"].tolist() == ["incomplete"]
-    assert not found.is_complete
-    assert remarks(found)[0] == "Incomplete: cells of 1 row are still to run."
-    found = read({}, num_cells=12, baseline="SimCSE", paper=PAPER)
-    assert not found.is_complete
-    assert [judged.verdict for judged in found.judged] == ["incomplete"]
-    assert remarks(found) == ["Incomplete: 12 cells not planned yet."]
-    assert rows_table(found).empty
-
-
 def test_a_row_says_mean_spread_seeds_distance_and_how_many_seeds_agree(read):
     rows = {"rho = 1": (72.0, 75.0, 70.5), "SimCSE": (70.0, 74.0, 70.5)}  # 2, 1 and 0 points above
     table, half = rows_table(read(rows, baseline="SimCSE")), half_width(3)
@@ -245,17 +230,6 @@ def test_a_claim_may_be_of_a_metric_of_training_at_its_last_step(tmp_path):
     cells = {(cell.column.name, cell.row): cell for cell in found.columns}
     power = cells["random", "norm = power, weight = 1"]
     assert (power.mean, power.printed) == (pytest.approx(0.7885), 0.7904)
-
-
-def test_a_trend_is_named_by_its_ends_and_a_margin_is_said(read):
-    steps = dict(zip((1, 3, 5, 8, 12, 16), (0.0, 10.0, 20.0, 30.0, 40.0, 40.2), strict=True))
-    rows = {f"N = {n}": above(SIMCSE, *(step + around(0, 4) / 100)) for n, step in steps.items()}
-    table = claims_table(read(rows, paper={"table": "rse-figure5", "scale": "paper"}))
-    assert table["verdict"].tolist() == ["reproduced", "reproduced"]
-    rising, flat = table["difference"]
-    assert rising.startswith("N = 12 minus N = 1 along their line: +40.00 [")
-    assert flat.startswith("N = 16 minus N = 12: +0.20 [")
-    assert flat.endswith(", within 0.5")
 
 
 def test_what_so_many_seeds_can_show_is_said_and_enough_are_not_complained_about(read):

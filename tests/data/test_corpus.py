@@ -247,18 +247,6 @@ def test_a_relative_path_leads_beside_the_file_that_names_it_then_here_then_into
         assert read_corpus(Corpus(source=path), data, study).sentences[0] == f"one in {folder.name}"
 
 
-def test_home_is_home(folders, monkeypatch):
-    monkeypatch.setenv("HOME", str(folders[0]))
-    (folders[0] / "own.txt").write_text("one\ntwo\n", encoding="utf-8")
-    assert read_sentences(Corpus(source="~/own.txt"), folders[2]) == ["one", "two"]
-    with pytest.raises(InputError, match=rf"^{folders[0]}/other.txt: no such file"):
-        read_sentences(Corpus(source="~/other.txt"), folders[2])
-    (folders[0] / "own.txt").unlink()
-    with pytest.raises(InputError) as caught:
-        read_sentences(Corpus(source="~/own.txt"), folders[2])
-    assert caught.value.remedy == f"{folders[0]} is empty"  # the data folder is no place for it
-
-
 def test_a_missing_corpus_names_the_places_that_were_tried(folders):
     study, here, data = folders
     (here / "owns.txt").write_text("one\ntwo\n", encoding="utf-8")

@@ -1,11 +1,8 @@
-import math
-
 import numpy as np
 import pytest
 from pydantic import ValidationError
 
 from rse_study.evaluation.probe import (
-    PRESETS,
     ProbePreset,
     choose_by_dev,
     choose_by_folds,
@@ -44,14 +41,6 @@ def test_nested_folds_equal_plain_loops(seed):
     assert nested_accuracies(features, labels, SMALL, seed) == pytest.approx([found for found, _ in expected])
     for (train, _), (_, C) in zip(folds(labels, 3, seed), expected, strict=True):
         assert choose_by_folds(features[train], labels[train], SMALL, seed) == C
-
-
-@pytest.mark.parametrize("distance", [1.0, 3.0])
-def test_clouds_are_told_apart_as_well_as_can_be(distance):
-    features, labels = clouds(3000, distance)
-    bayes = (1 + math.erf(distance / 2 / math.sqrt(2))) / 2
-    found = np.mean(nested_accuracies(features, labels, PRESETS.get("fast"), 0))
-    assert abs(found - bayes) < 2 * math.sqrt(bayes * (1 - bayes) / len(labels))
 
 
 def test_neither_length_nor_offset_of_the_vectors_matters_but_the_scale_of_single_features_does():

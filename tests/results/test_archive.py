@@ -124,46 +124,19 @@ def with_broken_ledger(folder, archive):
 CELL = "old_grid/cells/0123456789abcdef"
 STRANGE = [
     "old_grid/../../escaped/study.json",
-    "old_grid/cells/../../escaped/study.json",
     "../escaped/study.json",
     "/escaped/study.json",
-    "//escaped/study.json",
     ".//escaped/study.json",
-    "old_grid//study.json",
-    "old_grid/./study.json",
     f"{CELL}/../result.json",
-    "old_grid/..",
     "../" * 300 + "escaped/study.json",
-    "a/" * 1000 + "../study.json",
 ]
-KINDS = [
-    tarfile.SYMTYPE,
-    tarfile.LNKTYPE,
-    tarfile.CHRTYPE,
-    tarfile.BLKTYPE,
-    tarfile.FIFOTYPE,
-    tarfile.CONTTYPE,
-]
+KINDS = (b"1", b"2", b"3", b"4", b"6", b"7")  # links, devices, a pipe, contiguous
 HOSTILE = [
     *((with_member(name), "or leads out of the study's folder") for name in STRANGE),
-    *(
-        (with_member(name, b"", tarfile.DIRTYPE), "leads out")
-        for name in ("../escaped", "/escaped", "old_grid/a/../..")
-    ),
-    *(
-        (with_member(f"{CELL}/{name}", b"", kind), "is a link or a device")
-        for kind in KINDS
-        for name in ("result.json", "x")
-    ),
+    (with_member("old_grid/a/../..", b"", tarfile.DIRTYPE), "leads out"),
+    *((with_member(f"{CELL}/result.json", b"", kind), "is a link or a device") for kind in KINDS),
+    (with_member(f"{CELL}/x", b"", tarfile.SYMTYPE), "is a link or a device"),
     (with_member("old_grid/items.json", kind=tarfile.GNUTYPE_SPARSE), "is sparse"),
-    (
-        with_member(f"{CELL}/items.json", pax_headers={"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}),
-        "is sparse",
-    ),
-    (
-        with_member("old_grid/baselines/items.json", b" " * (2**24 + 1)),
-        "is too large, .* 16 MiB in a JSON file",
-    ),
     (with_member(f"{CELL}/result.json", b" " * (2**24 + 1)), "is too large, .* 16 MiB in a JSON file"),
     (with_member("a" * 5000), "headers have more than 4,096 bytes"),
     (with_member("x", pax_headers={"comment": "a" * 5000}), "headers have more than 4,096 bytes"),

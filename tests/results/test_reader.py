@@ -138,21 +138,6 @@ def test_frames_hold_what_was_recorded(searched_dir):
         assert reader.cells()["config"][4] == {"blend": {"rho": 0.3}}
 
 
-def test_an_empty_study_has_empty_frames_with_their_columns(study_dir):
-    with Reader(study_dir) as reader:
-        for frame, column in [
-            (reader.attempts(), "outcome"),
-            (reader.metrics(), "value"),
-            (reader.rungs(), "verdict"),
-            (reader.evaluations(), "metric"),
-            (reader.importance(), "evaluator"),
-            (reader.events(), "text"),
-        ]:
-            assert frame.empty
-            assert column in frame
-        assert reader.trials_table()["objective"].isna().all()
-
-
 def test_a_missing_ledger_or_one_whose_study_is_gone_is_refused_where_it_lies(study_dir, tmp_path):
     with sqlite3.connect(study_dir / "ledger.sqlite") as db:
         db.execute("DELETE FROM revision")
@@ -222,22 +207,6 @@ def test_a_ledger_in_which_nothing_was_frozen_is_an_input_error(tmp_path):
     open_to_write(ledger_path(tmp_path)).close()
     with Reader(tmp_path) as reader, pytest.raises(InputError, match="holds no study yet"):
         SearchState.read(reader)
-
-
-@pytest.mark.parametrize(
-    "resolved",
-    [{"seeds": {"until": "decided", "at_most": "x"}}, {"seeds": 5, "confirm": {}}, {"confirm": "x"}],
-)
-def test_settings_of_another_form_are_an_input_error(study, resolved):
-    with pytest.raises(InputError, match="small: the frozen study: "):
-        _ = study.model_copy(update={"resolved": resolved}).settings
-
-
-def test_a_run_whose_packages_are_a_text_is_damage(study_dir):
-    with Ledger.open(study_dir) as ledger:
-        ledger.add_provenance({"packages": "torch 2.13.0"})
-    with Reader(study_dir) as reader, pytest.raises(InputError, match=r"damaged: .*`run` of its study"):
-        reader.provenance()
 
 
 def test_settings_of_a_later_version_are_an_input_error(study):

@@ -68,11 +68,6 @@ def test_power_is_its_integral(design):
     assert power_of(*design) == pytest.approx(integrated_power(*design), abs=1e-6)
 
 
-def test_power_without_spread_is_certain():
-    assert power_of(0.1, 0.0, 3) == 1.0
-    assert smallest_difference(0.0, 3) == pytest.approx(0.0, abs=1e-9)
-
-
 # Two-sided paired t test at 0.05, power 0.8, as any table of sample sizes has them.
 @cases(("difference", "n"), [(0.2, 199), (0.5, 34), (0.8, 15), (1.0, 10)])
 def test_power_reaches_four_fifths_with_the_seeds_that_tables_say(difference, n):

@@ -153,16 +153,3 @@ def test_before_the_search_is_over_or_without_a_second_trial_or_a_path_nothing_i
     bare = STUDY.model_copy(update={"resolved": {}, "num_cells": 3})
     search = search_of(bare, SEARCH, LAST)
     assert (search.path, search.num_planned) == (None, 3)
-
-
-def test_the_path_of_a_search_that_raced_its_seeds_ends_at_the_best_mean():
-    """Trial 1 has the best single seed, trial 2 the best mean of two."""
-    study = STUDY.model_copy(update={"resolved": STUDY.resolved | {"seeds": [0, 9]}})
-    ends = [one.proposal for one in SEARCH]
-    values = {(0, 0): 50.0, (0, 9): 50.5, (1, 0): 70.0, (1, 9): 50.0, (2, 0): 62.0, (2, 9): 62.5}
-    cells = [cell(n, ends[n], seed, label="base" if n == 0 else "") for n, seed in values]
-    last = {one.identity: (60, values[one.trial, one.seed]) for one in cells}
-    whole = search_of(study, cells, last)
-    assert whole.is_over and (whole.path.base.trial, whole.path.best.trial) == (0, 2)
-    cells[-1] = cells[-1].model_copy(update={"status": "running"})
-    assert not search_of(study, cells, last).is_over

@@ -346,9 +346,3 @@ def test_a_search_with_a_setting_that_is_gone_is_not_continued_and_one_without_i
     assert problem.what == f"{name} = absent"
     assert problem.remedy == "Give the study another name"
     assert change_between(without, new) == ""
-
-
-def test_a_search_frozen_when_trials_could_be_let_run_goes_on(search):
-    old = search().model_copy(deep=True)
-    old.resolved["early_stopping"]["let_run"] = 0.0
-    assert change_between(old, search()) == ""

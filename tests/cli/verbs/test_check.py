@@ -161,18 +161,6 @@ def test_no_page_says_better_of_a_study_that_runs_without_so_far(rse, little):
     assert ", better so far, 7 seeds paired" in rse("compare", "little:A", "little:SimCSE").out
 
 
-def test_an_evaluation_in_seconds_is_not_the_same_by_a_margin_in_points(rse, tmp_path):
-    seconds = "builtin/latency/seconds"
-    about = {"evaluations": ("builtin/latency",), "less": (seconds,), "name": "little", "baseline": "SimCSE"}
-    folder = tabled.make(tmp_path / "studies" / "little", {"SimCSE": FIVE, "A": FIVE}, **about)
-    slower = (1.38, 1.45, 1.58, 1.42, 1.40)
-    tabled.add(folder, {seconds: {"SimCSE": (1.0, 1.1, 1.2, 1.05, 1.0), "A": slower}})
-    dev, latency = json.loads(rse("check", "little", "--json").out)["contrasts"]
-    assert (dev["verdict"], dev["margin"]) == ("same", 0.5)
-    assert (latency["verdict"], latency["margin"]) == ("worse", 0.0)
-    assert 0.3 < latency["simultaneous_low"] < latency["simultaneous_high"] < 0.45
-
-
 RATE = "attack-mr/pwws/success_rate"
 TABLE1 = {"paper": {"table": "rse-table1", "scale": "paper"}, "evaluations": ("attack-mr/pwws",)}
 

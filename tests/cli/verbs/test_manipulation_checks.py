@@ -11,9 +11,8 @@ from rse_study.perturbations.ascent import INNER_RISE
 from rse_study.perturbations.blend import Blend
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
-from rse_study.results.manipulation import ManipulationCheck
 from rse_study.results.reader import Reader
-from rse_study.results.row_checks import inert_sentences, row_checks
+from rse_study.results.row_checks import row_checks
 from tests.analysis import tabled
 from tests.analysis.outline import Outline
 from tests.results.world import begin, end
@@ -90,21 +89,6 @@ def test_a_ledger_that_says_nothing_is_said_to_say_nothing(rse, folder):
         assert "no effect in" not in text
 
 
-def sentences(folder):
-    with Reader(folder) as reader:
-        return inert_sentences(row_checks(reader.ledger, reader.study(), reader.records()))
-
-
-def test_a_method_that_names_no_checks_is_said_to_name_none(folder):
-    grid(folder, rises={"SimCSE": None, "alive": 0.2, "own": None}, unchecked=("own",), shares=False)
-    older, own = sentences(folder)
-    assert older.startswith(f"{SILENT}SimCSE and alive:")
-    assert own.startswith("Manipulation checks are not defined by the method of own:")
-    page = write_report(folder).read_text()
-    assert own in page
-    assert "own (its method defines no checks)" in page
-
-
 @pytest.mark.parametrize("ascent", ["noise", "flipped"])
 def test_a_control_that_is_not_to_raise_the_loss_is_not_called_inert(rse, folder, ascent):
     grid(folder, blends={"inert": {"ascent": ascent}, "alive": {"ascent": "gradient"}})
@@ -125,9 +109,3 @@ def test_an_old_ledger_is_judged_by_the_limits_of_today_which_are_named(rse, fol
         assert NOISE in text
         assert "as easy" not in text
         assert 'in "alive"' not in text
-
-
-def test_a_check_of_somebody_elses_method_keeps_its_limit(folder):
-    own = ManipulationCheck("own/share", "the own part", "which has {}", 0.5, "by its author", "nothing")
-    assert own.of_today() is own
-    assert [check.of_today() for check in CHECKS] == [*CHECKS]

@@ -198,17 +198,6 @@ def test_the_best_row_and_what_all_are_compared_with_must_be_there():
     assert verdict_on(claim_of("ordering"), scores) == "reproduced"
 
 
-@cases("kind", ROWS)
-@cases("n", [1, 2])
-def test_two_seeds_decide_nothing(kind, n):
-    """Not even where all of them agree by fifty points."""
-    steps = {"best": (0, -50, -60), "ordering": (0, -50, -100), "rising": (0, 50, 100), "flat": (0, 0, 0)}
-    rows = {name: BASE[:n] + step for name, step in zip(NAMES, steps.get(kind, (0, -50)), strict=False)}
-    (judged,) = judge([claim_of(kind, margin=1.0)], frame(rows))
-    assert judged.verdict == "undecided"
-    assert set(judged.compared) == {None}
-
-
 def test_what_failed_in_one_row_stays_in_other_contrasts_and_three_seeds_can_decide():
     assert verdict_on(claim_of("better"), scores_with("better", [1.01 * half_width(3)], n=3)) == "reproduced"
     assert verdict_on(claim_of("better"), scores_with("better", [0.99 * half_width(3)], n=3)) == "undecided"

@@ -25,6 +25,8 @@ def test_what_lies_over_replaces_an_axis_as_a_whole_and_null_takes_it_away():
     below = {"search": {"rho": {"float": [0, 1]}, "phi": {"float": [0, 0.3]}}}
     above = {"search": {"rho": {"choice": [0, 1]}, "phi": None}}
     assert overlay(below, above) == {"search": {"rho": {"choice": [0, 1]}}}
+    below, above = ({"grid": {"factorial": {"k": {"variants": {name: {}}}}}} for name in ("a", "b"))
+    assert overlay(below, above) == above
     below, above = {"base": {"rtd": {"choice": "sample", "share": 0.5}}}, {"base": {"rtd": {"share": 0.3}}}
     assert overlay(below, above) == {"base": {"rtd": {"choice": "sample", "share": 0.3}}}
     below = {"grid": {"axes": {"beta": {"choice": [1, 2], "into": ["x"]}}, "rows": {"a": {"rho": 1}}}}
@@ -55,29 +57,6 @@ def test_every_shipped_file_is_of_its_kind():
     for kind, paths in kinds.items():
         for path in paths:
             require_kind(read_extended(path), kind, where=str(path))
-
-
-DESIGN_FILE = """
-extends: {joint}
-name: design
-{nulls}
-grid:
-  factorial:
-    rho: [0, 0.5]
-    kind: {{variants: {{rse: {{}}, bare: {{phi: 0.1}}}}}}
-seeds: [0, 1]
-"""
-
-
-def test_a_file_that_extends_a_design_replaces_a_factor_with_its_levels(tmp_path):
-    nulls = "\n".join(f"{name}: null" for name in ONLY_SEARCH)
-    write(tmp_path / "design.yaml", DESIGN_FILE.format(joint=JOINT, nulls=nulls))
-    factor = "kind: {variants: {rse: {}, more: {phi: 0.2}}}"
-    path = write(tmp_path / "over.yaml", f"extends: design.yaml\ngrid: {{factorial: {{{factor}}}}}\n")
-    levels = [tuple(row.proposal.values()) for row in read_study(path).rows]
-    assert levels == [(0, "rse"), (0, "more"), (0.5, "rse"), (0.5, "more")]
-    step_size = "grid.factorial.pgd.step_size=[1e-5, 2e-5]"
-    assert len(read_study(path, [step_size]).rows) == 8
 
 
 def test_a_file_lies_over_one_or_several_each_over_those_before_it(tmp_path):
@@ -197,26 +176,6 @@ def test_an_override_names_a_field_by_the_end_of_its_path_and_nothing_is_told_wh
         read_study(JOINT, ["resources.worker=2", "serch.rho=null", "base.method.blend.roh=1"])
     expected = ["base.method.blend.roh", "resources.worker", "serch"]
     assert [problem.what for problem in caught.value.problems] == expected
-
-
-OVERRIDES = [
-    ("confirm=null", lambda checked: checked.study.confirm is None),
-    ("seeds=[7]", lambda checked: checked.study.seeds == (7,)),
-    ("early_stopping.first=30", lambda checked: checked.rungs == (30,)),
-    ("resources.executor=train", lambda checked: checked.study.resources.runs_on == "train"),
-    ("search.rho=null", lambda checked: "rho" not in {axis.name for axis in checked.space.axes}),
-    ("search.rho.float=[0, 0.5]", lambda checked: checked.study.search["rho"].float == (0, 0.5)),
-    (
-        "search.pgd.sigma={float: [0.1, 0.2], into: [pgd.sigma, fgsm.sigma]}",
-        lambda checked: "pgd.sigma" in checked.study.search,
-    ),
-    ("num_trials=null", lambda checked: checked.study.num_trials == 16),
-]
-
-
-@cases(("override", "holds"), OVERRIDES, ids=[override for override, _ in OVERRIDES])
-def test_an_override_changes_a_study(override, holds):
-    assert holds(read_study(JOINT, [override]))
 
 
 GRID_FILE = """

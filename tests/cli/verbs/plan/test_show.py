@@ -114,14 +114,6 @@ def test_limits(rse, grid, ran, arguments, code, said):
     assert ("device time in all" in ended.out) == (code != 2)
 
 
-def test_a_warning_where_only_the_high_estimate_is_too_much(rse, grid, ran):
-    # Other threads than those measured: 24 h expected of four threads, up to twice as much.
-    ended = rse("plan", str(grid), "-o", "resources.threads=4", "--max-hours", "30")
-    assert ended.code == 0, ended
-    assert ended.err.startswith("warning: little: ")
-    assert "max_hours = 30" in ended.err
-
-
 def test_what_is_missing_here_is_said_before_anybody_runs_it(rse, monkeypatch, tmp_path):
     """`run` would refuse the study: the next step is to fetch, not to run."""
     monkeypatch.setenv("RSE_STUDY_DATA", str(tmp_path / "nothing"))

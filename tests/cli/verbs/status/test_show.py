@@ -2,10 +2,7 @@
 
 import json
 import re
-import signal
 import sqlite3
-import subprocess
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -20,14 +17,6 @@ from rse_study.results.study_record import ObjectiveRecord
 from tests.cli.a_study import SEARCH, cell_of, end, fail, finish, run, start
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "status.md"
-
-# A shell's background job inherits that SIGINT is ignored, and so would what it starts.
-WATCH = """
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from rse_study.cli.app import app
-app(["status", "little", "--watch"])
-"""
 
 
 @pytest.fixture
@@ -290,18 +279,3 @@ def test_a_study_that_has_not_begun_is_waited_for(rse, study_dir, monkeypatch):
             held.enter_context(Ledger.open(study_dir))
 
         assert "not running" in watch(rse, monkeypatch, lambda: None, begin, held.close)
-
-
-def test_ctrl_c_ends_watching_with_130(halfway, tmp_path):
-    command = [sys.executable, "-c", WATCH]
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            assert "2 complete" in process.stdout.readline()
-            process.send_signal(signal.SIGINT)
-            said = process.communicate(timeout=60)[1]
-        finally:
-            process.kill()
-    assert process.returncode == 130
-    assert "Traceback" not in said
