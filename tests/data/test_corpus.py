@@ -72,16 +72,13 @@ def test_the_builtin_corpus_needs_nothing_and_the_fingerprint_follows_the_senten
     [
         ("", r"bad.txt: holds 0 distinct sentence\(s\): a corpus needs at least 2.*Use a larger corpus"),
         ("\n \n\t\n", r"holds 0 distinct"),
-        ("only one\n", r"holds 1 distinct"),
         ("same\nsame\n", r"holds 1 distinct"),
         (b"fine\nna\xefve\n", r"bad.txt:2: byte 3 is not UTF-8: text files must be UTF-8. Convert the file"),
         ("a\nb\n" + "x" * 100_001 + "\n", r"bad.txt:3: the line is too long.*100,000 characters. Split it"),
-        ("x" * 1_000_000, r"bad.txt:1: the line is too long"),
         (
             "one\rtwo\rthree\r",
             r"bad.txt:1: a carriage return in the line: LF or CRLF ends a line. Convert it: tr",
         ),
-        ("one\ntwo\nth\rree\n", r"bad.txt:3: a carriage return"),
         ("one\x0ctwo\u2028three\x85four", r"holds 1 distinct.*one sentence a line, LF or CRLF after each"),
         ("one\ntw\0o\n", r"bad.txt:2: a NUL character: text has none"),
         ("one\ntwo\n".encode("utf-16"), r"bad.txt:1: the file is UTF-16: .*iconv -f UTF-16 -t UTF-8"),
@@ -95,8 +92,8 @@ def test_the_builtin_corpus_needs_nothing_and_the_fingerprint_follows_the_senten
         ),
     ],
     ids=[
-        *("empty", "blank", "one-line", "one-distinct", "not-utf8", "huge-line", "no-line-ends", "only-cr"),
-        *("one-cr", "other-separators", "nul", "utf-16", "utf-16-without-bom", "packed"),
+        *("empty", "blank", "one-distinct", "not-utf8", "huge-line", "only-cr"),
+        *("other-separators", "nul", "utf-16", "utf-16-without-bom", "packed"),
     ],
 )
 def test_bad_text_is_refused(write, content, message):

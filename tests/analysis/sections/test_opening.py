@@ -2,7 +2,7 @@ import dataclasses
 
 from analysis.sections import opening as section
 from rse_study.results.files.ledger import Ledger
-from tests.analysis import fronted, searched, tabled
+from tests.analysis import searched, tabled
 from tests.analysis.outline import Outline
 from tests.analysis.searched import with_search
 
@@ -49,23 +49,6 @@ def test_a_study_that_has_not_begun_has_no_best_and_no_cost(tmp_path, contents):
     assert section.best_trial(found) == ""
     assert section.cost_text(found) == ""
     assert "No answer yet: no trial has ended." in section.opening(found)
-
-
-def answer_of(folder, contents):
-    """The opening's answer and whether it is green."""
-    outline = Outline(section.opening(contents(folder)))
-    (kind,) = [
-        attrs["class"] for tag, attrs in outline.tags if tag == "p" and "answer" in attrs.get("class", "")
-    ]
-    return outline.text, kind == "answer shown"
-
-
-def test_the_first_screen_names_every_objective(tmp_path, contents):
-    text, _ = answer_of(fronted.make_two(tmp_path, 3.0, 2.0), contents)
-    both = f"builtin dev, Spearman x100 (higher is better) and {fronted.ROBUST} (higher is better)"
-    assert both in text
-    assert "trial 2 (61.00 and 45.00 on the scores that selected it)" in text
-    assert f"selected by this score (builtin dev, Spearman x100 and {fronted.ROBUST})" in text
 
 
 def test_the_first_screen_names_the_strongest_baseline_where_no_row_beats_it_and_the_start_below_which_all_are(

@@ -10,23 +10,15 @@ allowance.max_hours=3
 grid.row={} -> grid.row
 """,
     "wrong type": """
-name=3
 base.method=simcse
 base.method.lambda1=much
 base.method.blend.pgd.num_steps=2.5
 base.budget.amount=1/2
 search.rho=[0, 1]
-search.rho.float=0.5
-search.norm.choice=l1
 search.norm.choice=[l1, [l2]] -> search.norm.choice.1
 search.N.into=5
-seeds=0
-evaluations=builtin/test
-early_stopping=asha
 """,
     "out of bounds": """
-name=
-base.method.lambda1=.inf
 base.method.blend.pgd.step_size=0
 base.selection.dev=[STS-B, STS-B]
 base.selection.dev=[STS-B, STS12] -> base.selection.dev.1 = 'STS12'
@@ -35,7 +27,6 @@ base.corpus.source={num_sentences: 1} -> base.corpus.source.num_sentences
 seeds=[]
 search.alpha={log: [1e-6, .inf]} -> search.alpha.log.1
 search.N.int=[-1, 3] -> search.N = -1
-search.norm.choice=[l1, l1] -> search.norm
 search.batch_size={int: [1, 8]} -> search.batch_size = 1
 sampler.population_size=3
 resources.gpus=2
@@ -68,7 +59,6 @@ search.kind={variants: {a: {}, b: {}}} -> search.kind.variants.b
 search.kind={variants: {a: {}, b: {lambda2: 1/200}}} -> search.kind.variants.b
 search.kind={variants: {a: {}, b: {head: none}}, into: method.head} -> search.kind
 search.kind={variants: {a: {}, b: {head: none}}, when: {norm: l1}} -> search.kind
-search.kind={variants: {a: {}, b: {head: some}}} -> search.kind.variants.b.head
 search.kind={variants: {a: {}, b: {pgd.num_steps: 3, blend: {pgd: {num_steps: 3}}}}} -> search.kind.variants.b.blend
 search.kind={variants: {a: {}, b: {lambda2: 0.1}}} -> search.kind
 search.kind={variants: {a: {}, b: {method: {name: l2p_csr}}}} -> search.alpha
@@ -104,7 +94,6 @@ objective=null;;objectives=[{metric: cost/work, direction: minimize}, {metric: d
 early_stopping=null;;objectives=[{metric: dev}, {metric: dev}] -> objectives.1
 early_stopping=null;;objectives=[{metric: dev}, {metric: robust/spearman}] -> objectives.1.metric
 sampler.name=cma_es;;objectives=[{metric: dev}, {metric: loss, direction: minimize}] -> sampler.name
-constraints={}
 constraints.0.at_most=3 -> constraints
 num_trials=4;;search={rho: {choice: [0, 0.5, 1]}} -> num_trials
 sampler.name=grid
@@ -112,7 +101,6 @@ sampler.name=cma_es;;num_trials=2;;search={rho: {choice: [0, 0.5, 1]}} -> sample
 ablation_path={seeds: [0, 3]} -> ablation_path.seeds.0 = 0
 ablation_path={seeds: [3, 3]} -> ablation_path.seeds.1 = 3
 ablation_path={seeds: [3]};;search.alpha={log: [1e-4, 1e-3]} -> search.alpha and ablation_path
-warm_start={}
 warm_start.trials=[{rho: 0.1}] -> warm_start
 search_budget={steps: 59} -> search_budget.steps
 search_budget={steps: 600};;base.budget={unit: epochs, amount: 2};;early_stopping=null -> search_budget.steps
@@ -170,7 +158,6 @@ seeds=[]
 """,
     "a path that leads nowhere": """
 grid.axes.pgd.num_step=[1, 2]
-grid.rows.paper.pgd={num_step: 1} -> grid.rows.paper.pgd
 grid.axes.source=[builtin, nowhere.txt] -> grid.axes
 """,
     "a condition": """
