@@ -75,10 +75,9 @@ REFUSED = [
 
 
 @cases(("said", "kind", "asked"), REFUSED)
-def test_what_run_would_refuse_is_no_valid_study(tmp_path_factory, said, kind, asked):
-    folder = tmp_path_factory.mktemp("refused")
-    encoder(folder, kind)
-    assert said in problems(folder, **asked)
+def test_what_run_would_refuse_is_no_valid_study(tmp_path, said, kind, asked):
+    encoder(tmp_path, kind)
+    assert said in problems(tmp_path, **asked)
 
 
 def test_a_folder_that_run_could_not_read_is_no_valid_study(tmp_path):
