@@ -7,7 +7,6 @@ from analysis.contents import Contents, baseline_scores, label_of, objective_dec
 from analysis.figures.curves import curve_data, draw_curves
 from analysis.figures.history import draw_history, history_data
 from analysis.figures.rungs import draw_rungs, rungs_data
-from analysis.figures.slices import draw_slice, slice_data
 from analysis.formats import show_number
 from analysis.front import objectives_text
 from analysis.phrases import counted, join_words
@@ -16,7 +15,7 @@ from analysis.search import settings, trials
 from analysis.sections.front import front
 from analysis.sections.importance import importance
 from analysis.sections.path import ablation_path
-from analysis.sections.space import all_axes, two_axes
+from analysis.sections.space import space_sections
 from analysis.tables import show_score, show_trials
 from rse_study.results.records import FINISHED
 from rse_study.search.stopping import Hyperband, rule_of
@@ -42,9 +41,7 @@ def search_sections(contents: Contents) -> list[str]:
         known_before(contents),
         importance(contents),
         ablation_path(contents),
-        all_axes(contents, table),
-        two_axes(contents, table),
-        slices(contents, table),
+        *space_sections(contents, table),
     ]
 
 
@@ -146,20 +143,3 @@ def known_before(contents: Contents) -> str:
         "trial. They are not results of this study."
     )
     return page.section("Known before", page.paragraph(text))
-
-
-def slices(contents: Contents, table: pd.DataFrame) -> str:
-    """Return a small figure per axis; "" before a trial is complete."""
-    study = contents.study
-    if not (table["status"] == "complete").any():
-        return ""
-    note = (
-        f"{contents.label} of the complete trials against the values of one axis. All other axes differ from dot to "
-        "dot, so a trend may be due to another axis."
-    )
-    frames = [slice_data(table, heading) for heading in study.headings]
-    drawn = [
-        page.figure(draw_slice(frame, axis, heading, contents.decimals), f"slice-{number}", frame)
-        for number, (axis, heading, frame) in enumerate(zip(study.axes, study.headings, frames, strict=True))
-    ]
-    return page.section("One axis at a time", page.paragraph(note), page.grid(drawn))

@@ -10,7 +10,7 @@ from rse_study.cli.verbs.status.content import state_of
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
-from rse_study.sampling.dashboard_storage import LedgerCopy
+from rse_study.sampling.optuna_study import LedgerCopy
 from tests.analysis.outline import Outline
 from tests.faults.drivers import assert_equal, contents
 from tests.on_ray.world import STUDY
