@@ -1,6 +1,5 @@
 """What a report shows of a search in which some axes belong to some trials only."""
 
-import json
 import math
 
 import pandas as pd
@@ -11,7 +10,6 @@ from analysis.figures.searched import draw_ranks, draw_slice, optuna_of
 from analysis.report import write_report
 from analysis.search import base_values, settings, trials
 from analysis.tables import show_trials
-from rse_study.results.reader import Reader
 from tests.analysis import conditional
 from tests.analysis.outline import Outline
 
@@ -69,10 +67,3 @@ def test_the_report_is_written_and_says_all_this(folder, tmp_path):
     assert {"parallel", "ranks", "importance", *(f"slice-{n}" for n in range(5))} <= set(outline.figures)
     opening = outline.text[: outline.text.index("searched")]
     assert "alpha" not in opening.split("trial 14")[1][:60]
-
-
-def test_a_ledger_is_told_where_axes_belong(folder):
-    with Reader(folder) as reader:
-        study = reader.study()
-    assert study.axes == conditional.AXES
-    assert json.loads(study.model_dump_json())["axes"][1]["when"] == {"method": ["paper"]}

@@ -1,6 +1,8 @@
 import pytest
 
+from analysis.contents import baseline_scores
 from analysis.figures import searched as figures
+from analysis.figures.history import draw_history
 from analysis.figures.parallel import draw_parallel
 from analysis.search import trials
 from tests.analysis import searched
@@ -29,28 +31,33 @@ def test_a_dot_has_its_trial_and_its_score_and_the_best_an_orange_edge(complete)
     best = shown["alpha beta"].ids.index(12)
     assert shown["alpha beta"].hovertext[best].startswith("trial 12: ")
     assert len(set(shown["alpha beta"].marker.color)) == len(table)
-    (menu,) = ranks.layout.updatemenus
-    assert menu.buttons[0].label == "its alpha and its beta"
+    assert ranks.layout.updatemenus[0].buttons[0].label == "its alpha and its beta"
+
+
+def test_the_best_so_far_rises_over_dots_between_baselines(complete):
+    found, table = complete
+    scores = baseline_scores(found.evaluations, found.study.objective.evaluation)
+    figure = draw_history(figures.drawn_study(found, table), scores, "dev", best=[12])
+    dots, line = figure.data[0], figure.data[1]
+    assert list(dots.ids) == table["trial"].tolist() and [text for text in dots.text if text] == ["12"]
+    assert line.name == "best so far" and line.y[-1] == table["objective"].max()
+    low, high = figure.layout.yaxis.range
+    assert low < min(dots.y) < max(dots.y) < high
+    assert figure.data[3].name == "token overlap: 41.25 (outside)"
 
 
 def test_lines_are_grouped_by_rank_with_base_and_best_in_front(complete):
     found, table = complete
     study, scores = figures.drawn_study(found, table), table.set_index("trial")["objective"]
-    figure = draw_parallel(
-        study, NAMES, "dev", {"base": scores[0], "best": scores.max()}, is_less_better=False
-    )
-    assert [trace.name for trace in figure.data] == [
-        "lower half (2)",
-        "better half (2)",
-        "base (1)",
-        "best (1)",
-    ]
-    best, lowest = figure.data[-1], figure.data[0]
+    marked = {"base": scores[0], "best": scores.max()}
+    figure = draw_parallel(study, NAMES, "dev", marked, is_less_better=False)
+    names = ", ".join(trace.name for trace in figure.data)
+    assert names == "lower half (2), better half (2), base (1), best (1)"
+    best = figure.data[-1]
     assert (best.x[0], best.y[0]) == (1.0, 0.0)  # its score is the end of the uppermost axis
     assert figure.layout.yaxis.ticktext[1] == "its N"
     turned = draw_parallel(study, NAMES, "loss", {"best": scores.min()}, is_less_better=True)
     assert turned.data[-1].x[0] == 0.0
-    assert max(turned.data[0].x) >= 1.0 > max(lowest.x[:1])
 
 
 def test_of_very_many_trials_a_sample_is_drawn_with_the_best_and_the_base(complete, monkeypatch):
