@@ -25,7 +25,7 @@ from benchmarks.archived import write_tables
 from benchmarks.output import markdown_table
 from rse_study.frames.tables import importance_frame
 from rse_study.results.archive import unpack_archive
-from rse_study.results.comparing.crossed import Floats
+from rse_study.results.comparing.item_contrasts import Floats
 from rse_study.results.reader import Reader
 from rse_study.sampling.fanova import encoded
 from rse_study.sampling.proposer import Proposer

@@ -8,8 +8,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rse_study.data.batches import NUM_SHAPES, Batch, Batches
-from rse_study.data.draws import Draws
+from rse_study.data.batches import NUM_SHAPES, Batch, Batches, Draws
 from rse_study.data.masking import mask_tokens
 from rse_study.data.real_tokens import RealTokens
 from rse_study.errors import InputError

@@ -21,7 +21,7 @@ from rse_study.models.classifier_folder import HEAD
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.results.files.attack_file import read_attacks
-from rse_study.storage.node_cache import NodeCache
+from rse_study.storage.folders import NodeCache
 from rse_study.storage.storage import Storage
 from rse_study.training.classifier.config import FineTuning
 from tests.tiny_models import save_bert, word_tokenizer

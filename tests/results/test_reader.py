@@ -8,9 +8,9 @@ from rse_study.errors import InputError
 from rse_study.results.files.connect import open_to_write
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, Result
-from rse_study.results.files.schema import ledger_path
-from rse_study.results.reader import Reader
-from rse_study.results.records import FINISHED, EvaluationRow, ImportanceRow
+from rse_study.results.files.schema import cell_folder, ledger_path
+from rse_study.results.reader import Reader, status_for_next_run
+from rse_study.results.records import FINISHED, EvaluationRow, ImportanceRow, Status
 from rse_study.results.study_record import OWN_COLUMNS, ObjectiveRecord
 from rse_study.search.state import SearchState
 from rse_study.search.stopping import rule_of
@@ -296,3 +296,30 @@ def test_settings_of_a_later_version_are_an_input_error(study):
     later = study.model_copy(update={"resolved": {"early_stopping": {"name": "later"}}})
     with pytest.raises(InputError, match="this version does not know this rule"):
         rule_of(later)
+
+
+IDENTITY = "a" * 64
+
+
+@cases("has_result", [True, False])
+@cases("status", Status.__args__)
+def test_a_cell_that_failed_without_a_result_alone_is_planned_again(tmp_path, status, has_result):
+    if has_result:
+        folder = cell_folder(tmp_path, IDENTITY)
+        folder.mkdir(parents=True)
+        (folder / "result.json").write_text("{}")
+    expected = "planned" if status == "failed" and not has_result else status
+    assert status_for_next_run(tmp_path, IDENTITY, status) == expected
+
+
+def test_counts_add_up_whatever_became_of_the_cells(searched_dir):
+    with Reader(searched_dir) as reader:
+        before = SearchState.read(reader).counts
+        cells = reader.cells()
+    assert before["failed"] == 1
+    failed = cells.loc[cells["status"] == "failed", "identity"].item()
+    (cell_folder(searched_dir, failed) / "result.json").unlink()
+    with Reader(searched_dir) as reader:
+        after = SearchState.read(reader).counts
+    assert after == before | {"failed": 0, "missing": before["missing"] + 1}
+    assert after["planned"] == sum(after.values()) - after["planned"]

@@ -7,7 +7,7 @@ import pytest
 from optuna.samplers import NSGAIIISampler, NSGAIISampler
 from optuna.trial import create_trial
 
-from rse_study.sampling.stateless import StatelessNsga2, StatelessNsga3
+from rse_study.sampling.samplers import StatelessNsga2, StatelessNsga3
 from tests.on_ray.surface import DOMAINS, FIRST
 from tests.sampling.led_by_optuna import DISTRIBUTIONS, led_by
 

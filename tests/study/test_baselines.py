@@ -13,7 +13,7 @@ from rse_study.downstream.settings import Attacks, Settings
 from rse_study.evaluation.sts import Similarity, evaluate_sts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
-from rse_study.results.files.evaluation_file import FILE_NAME
+from rse_study.results.files.evaluation_file import EVALUATIONS_FILE
 from rse_study.results.records import BASELINES
 from rse_study.study import baselines
 from rse_study.study.baselines import FOLDER, measure_baseline, measure_baseline_once
@@ -161,7 +161,7 @@ def test_other_kernels_measure(materials, heard, monkeypatch):
 def test_what_is_damaged_is_measured_again(materials, heard):
     trial, evaluations = small_trial(), similarities(materials, "one")
     first = measure_baseline_once("mean", trial, materials, evaluations)
-    (path,) = (materials.corpus.parent / FOLDER).rglob(FILE_NAME)
+    (path,) = (materials.corpus.parent / FOLDER).rglob(EVALUATIONS_FILE)
     path.write_text(path.read_text(encoding="utf-8").replace('"value": ', '"value": 1'), encoding="utf-8")
     assert measure_baseline_once("mean", trial, materials, evaluations) == first
     assert len(heard) == 2

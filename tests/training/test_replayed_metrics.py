@@ -15,7 +15,7 @@ from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.results.files.result_file import read_result
-from rse_study.training.evaluator import ReplayedAttacks
+from rse_study.training.evaluator import robust_metrics
 from rse_study.training.loop import train
 from rse_study.training.materials import Materials, identity_of
 from tests.training.world import Complete, World, light_trial
@@ -122,8 +122,8 @@ def test_either_finds_a_collapsed_encoder() -> None:
             rows = [[math.nan if text == one else len(text), text.count("e"), 1.0] for text in sentences]
             return np.array(rows)
 
-        assert ReplayedAttacks(pairs, texts).metrics(embed, [])["robust/degenerate"] == 1
-    assert ReplayedAttacks().metrics(embed, []) == {}
+        assert robust_metrics([pairs, texts], embed, [])["robust/degenerate"] == 1
+    assert robust_metrics([], embed, []) == {}
 
 
 PRINTS = {"corpus": "c", "base": "b", "dev": "d", "generator": "g"}

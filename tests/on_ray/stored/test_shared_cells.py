@@ -4,15 +4,18 @@ import pytest
 import torch
 
 from rse_study.on_ray.queue.cell_queue import CellQueue
-from rse_study.on_ray.queue.fixed_cells import FixedCells
+from rse_study.on_ray.queue.growing_cells import FixedCells
 from rse_study.on_ray.queue.stages import grid_cells
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.shared_cells import bring_shared_cells
 from rse_study.on_ray.workers.machines import machine_of
 from rse_study.results.bit_equality import SIMILARITY_DIGITS
-from rse_study.results.files.evaluation_file import read_evaluations, write_evaluations
-from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
-from rse_study.results.files.item_file import write_items
+from rse_study.results.files.evaluation_file import (
+    ITEMS_FILE,
+    read_evaluations,
+    write_evaluations,
+    write_items,
+)
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import FILE_NAME, Point, Result, write_result
 from rse_study.results.files.schema import MODEL_FOLDER, cell_folder

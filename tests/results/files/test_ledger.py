@@ -99,8 +99,11 @@ def test_a_cell_notes_the_revision_that_planned_it(study_dir, study, cells):
         ledger.plan([*cells, third])
         assert [cell.revision for cell in ledger.cells()] == [1, 1, 2]
         assert ledger.study() == grown
-        expected = [(1, "created", study), (2, "num_trials: 2 -> 3", grown)]
-        assert [(r.number, r.change, r.study) for r in ledger.revisions()] == expected
+        revisions = ledger.select("SELECT number, change, study FROM revision ORDER BY number", {})
+    expected = [(1, "created", study), (2, "num_trials: 2 -> 3", grown)]
+    assert [
+        (number, said, study_record.StudyRecord.model_validate_json(text)) for number, said, text in revisions
+    ] == expected
 
 
 def test_a_result_replaces_the_history_before_it_and_may_come_twice(study_dir, cells):

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.errors import InputErrors
-from rse_study.study.checking.saturation import risks_of_saturation
+from rse_study.study.checking.edges import risks_of_saturation
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.domains import Choice, Log
 from rse_study.study.definition.reading import read_spec

@@ -6,7 +6,8 @@ import pytest
 
 from rse_study.errors import InputError, InputErrors
 from rse_study.study.checking.validation import read_study
-from rse_study.study.definition.reading import overlay, read_extended, read_spec, require_kind
+from rse_study.study.definition.paths import overlay
+from rse_study.study.definition.reading import read_extended, read_spec, require_kind
 from rse_study.study.definition.shipped import shipped_clusters, shipped_studies, shipped_trials
 from rse_study.training.trial import Trial
 from tests.cases import cases

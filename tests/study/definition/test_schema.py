@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft7Validator
 
-from rse_study.study.definition.reading import overlay
+from rse_study.study.definition.paths import overlay
 from rse_study.study.definition.schema import json_schema
 from rse_study.yaml12 import read_yaml
 from tests.cases import cases

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from rse_study.models.power_norm import PowerNorm
+from rse_study.models.dcl_networks import PowerNorm
 from tests.reference import dcl_reference as reference
 
 WIDTH, ROWS, STEPS, DECAY = 5, 7, 4, 0.9

@@ -9,14 +9,13 @@ import torch
 from rse_study.data.labelled import Labelled
 from rse_study.data.overlap import bare
 from rse_study.errors import InputError, NonFiniteLoss
-from rse_study.models.text_inputs import padded
+from rse_study.models.text_classifier import padded
 from rse_study.streams import Streams
 from rse_study.training.checkpoint import TrainState, latest
 from rse_study.training.classifier.config import FineTuning
 from rse_study.training.classifier.data import split_off
 from rse_study.training.classifier.length_batches import LengthBatches
-from rse_study.training.classifier.loop import fine_tune
-from rse_study.training.classifier.run import open_run
+from rse_study.training.classifier.run import fine_tune, open_run
 
 from .sorted_words import LEARNS, graded_pairs, ordered_pairs, singles, small_base
 

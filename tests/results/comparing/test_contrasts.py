@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 from rse_study.results.comparing.comparisons import compare, differences
-from rse_study.results.comparing.effects import read_effects
+from rse_study.results.comparing.contrasts import read_effects
 from rse_study.results.comparing.factors import describe_design, effects_among
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.statistics import holm, sign_flip_p
-from rse_study.study.definition.factorial import corners
+from rse_study.study.definition.rows import corners
 from tests.analysis import tabled
 
 NAMES = "ABCDEF"

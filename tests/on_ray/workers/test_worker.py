@@ -8,7 +8,7 @@ import pytest
 # Each thread leaves a small block between large ones that it frees: glibc keeps the large ones for it.
 CELLS = """
 import threading, psutil
-from rse_study.on_ray.workers.free_memory import give_back_free_memory
+from rse_study.on_ray.workers.worker import give_back_free_memory
 
 kept = []
 

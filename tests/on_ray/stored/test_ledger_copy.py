@@ -15,15 +15,14 @@ from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray.driver import run_study
 from rse_study.on_ray.stored import lease as driver_lease
 from rse_study.on_ray.stored.lease import DriverLease
-from rse_study.on_ray.stored.ledger_copy import bring_ledger
-from rse_study.on_ray.stored.stored_study import bring_study
+from rse_study.on_ray.stored.ledger_copy import bring_ledger, bring_study
 from rse_study.results.files.backup import copy_of
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import cell_folder, ledger_path
 from rse_study.results.reader import Reader
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.search.rebuild import rebuild
-from rse_study.storage.models import bring_model
+from rse_study.storage.folders import bring_model
 from rse_study.storage.storage import Storage, ledger_key
 from tests.cases import cases
 from tests.on_ray.listener import Listener
@@ -148,7 +147,7 @@ def test_results_that_no_ledger_knows_are_adopted(stored, materials, tmp_path, c
     """The driver's machine burnt before the last copy: what cells wrote is enough."""
     checked, _, folder, _ = stored
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rse_study.on_ray.stored.stored_study.bring_ledger", lambda *_: False)
+        patch.setattr("rse_study.on_ray.stored.ledger_copy.bring_ledger", lambda *_: False)
         diary, elsewhere = Listener(), tmp_path / "little"
         run_study(checked, elsewhere, lambda _: materials, few, diary, address=cluster)
     assert diary.started_cells == []
