@@ -61,7 +61,7 @@ def test_a_line_names_studies_rows_cells_and_clusters_that_are_there(line, store
         with Reader(study_folder(study, store)) as reader:
             assert find_cell(reader.cells(), cell, store)["status"] == "complete"
     if line.startswith("compare "):
-        compare_rows(given["rows"], given["metric"], given["unpaired"], given["out"], store=store)
+        compare_rows(given["rows"], given["metric"], out=given["out"], store=store)
 
 
 def test_a_line_that_is_not_run_has_a_reason_and_no_reason_is_left_over():

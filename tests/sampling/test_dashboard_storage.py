@@ -9,7 +9,7 @@ from optuna.trial import TrialState
 
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
-from rse_study.results.study_record import AxisRecord, ConstraintRecord, ObjectiveRecord, StudyRecord
+from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRecord
 from rse_study.sampling.dashboard_storage import LedgerCopy
 from tests.cli import a_study
 from tests.results.world import begin, end
@@ -77,13 +77,6 @@ def test_trials_have_our_numbers_and_axes_and_the_name_of_their_cell(ledger):
     }
 
 
-def test_what_confirms_a_search_is_no_trial_of_it(ledger):
-    run(ledger, cell_of(0), [50.0])
-    run(ledger, cell_of(0, seed=1, stage="confirm"), [90.0])
-    run(ledger, cell_of(-1, seed=1, stage="confirm", label="base", proposal={}), [95.0])
-    assert [trial.value for trial in shown(LedgerCopy(ledger.study_dir)).trials] == [50.0]
-
-
 def test_a_copy_follows_a_study_that_runs(ledger):
     run(ledger, cell_of(0), [1.0])
     copy = LedgerCopy(ledger.study_dir, refresh_seconds=0.0)
@@ -111,18 +104,6 @@ def test_all_objectives_are_shown(tmp_path):
     assert two.metric_names == ["dev", "cost/seconds"]
     assert [trial.values for trial in two.trials] == [[10.0, 3.0], [30.0, 3.0], None]
     assert [trial.number for trial in two.best_trials] == [1]
-
-
-def test_a_trial_that_breaks_a_bound_is_never_among_the_best(tmp_path):
-    bound = ConstraintRecord(metric="loss", at_most=0.5)
-    with Ledger.open(tmp_path) as ledger:
-        objective = ObjectiveRecord(metric="dev")
-        ledger.freeze(StudyRecord(name="bound", objective=objective, constraints=(bound,), axes=AXES))
-        for trial, (dev, loss) in enumerate([(90.0, 0.75), (10.0, 0.25)]):
-            run(ledger, cell_of(trial), [dev], loss=loss)
-        study = shown(LedgerCopy(tmp_path))
-    assert [trial.system_attrs["constraints"] for trial in study.trials] == [[0.25], [-0.25]]
-    assert study.best_trial.number == 1
 
 
 def test_a_grid_shows_every_cell(tmp_path):

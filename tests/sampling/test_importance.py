@@ -1,6 +1,5 @@
 import math
 
-import numpy as np
 import pytest
 
 from rse_study.results.files.ledger import Ledger
@@ -10,7 +9,6 @@ from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRec
 from rse_study.sampling.importance import (
     EVALUATORS,
     FEWEST_TRIALS,
-    _axis,
     enter_importance,
     full_budget_trials,
     importance_rows,
@@ -67,16 +65,6 @@ def test_every_share_has_its_evaluator_number_of_trials_and_an_interval_around_i
         assert row.low < row.high
 
 
-def test_resamples_of_ties_have_a_share_too():
-    """Two of eight trials differ: one resample in ten has no variation at all."""
-    domains = {"rho": Float(float=(0, 1)), "norm": Choice(choice=("l1", "l2"))}
-    axes = [Axis(name, domain, (name,)) for name, domain in domains.items()]
-    points = [{"rho": n / 8, "norm": "l1" if n % 2 else "l2"} for n in range(8)]
-    values = [2.0, 3.0, *[1.0] * 6]
-    rows = importance_rows(axes, list(zip(points, values, strict=True)), "maximize", 0, num_resamples=60)
-    assert np.isfinite([(row.value, row.low, row.high) for row in rows]).all()
-
-
 def test_an_axis_that_belongs_to_a_choice_has_its_share_among_its_own_trials():
     """phi decides where the method is `a`, and is nowhere else; the rate decides nothing."""
     domains = {
@@ -128,16 +116,6 @@ def ledger(tmp_path):
         for num in range(10):
             entered(ledger, num)
         yield ledger
-
-
-def test_axes_on_record_are_those_of_the_file():
-    assert [_axis(one) for one in RECORDS] == AXES
-    when = {"method": ("a",)}
-    choice = AxisRecord(name="n", paths=("n",), kind="choice", choices=("1/2", 3), when=when)
-    number = AxisRecord(name="k", paths=("k",), kind="int", low=1.0, high=4.0)
-    domain = _axis(choice).domain
-    assert (domain.values(), domain.when, domain.scale) == (("1/2", 3), when, "none")
-    assert list(_axis(number).domain.values()) == [1, 2, 3, 4]
 
 
 def test_only_trials_of_the_full_budget_count(ledger):

@@ -5,7 +5,6 @@ import pytest
 from rse_study.errors import InputError
 from rse_study.methods.robust_sent_embed import RobustSentEmbed
 from rse_study.study.planning.plan import plan_study
-from rse_study.study.planning.remaining import read_ledger
 from tests.cases import cases
 from tests.on_ray.world import make_materials
 from tests.study.a_grid import on_another, run, write
@@ -48,19 +47,6 @@ def test_other_semantics_are_seen_with_and_without_the_materials(world, monkeypa
         found = planned(world, prepare)
         assert found.num_to_run == 4
         assert f"cells that run again (4), since its code computes other numbers: {ALL}" in found.notes
-
-
-def test_cells_of_removed_rows_are_neither_counted_nor_prepared(world, tmp_path):
-    root, _, materials = world
-    checked = write(tmp_path / "a.yaml", (", two: {rho: 0.5}", ""))
-    rows = {row.trial for row in checked.rows}
-
-    def prepare(trial):
-        assert trial in rows
-        return materials
-
-    known = read_ledger(root / "mine", checked, prepare).known
-    assert (len(known.ended), known.reasons) == (2, {})
 
 
 def test_cells_of_an_earlier_corpus_count_again_when_it_is_back(world, tmp_path):

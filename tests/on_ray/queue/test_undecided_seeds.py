@@ -156,9 +156,3 @@ def test_seeds_that_were_listed_before_count_and_are_kept(opened, content):
     world = opened(GrowingWorld, content)
     world.run_at_a_time(1)
     assert world.seeds() == {"base": AT_MOST, "better": 8, "worse": 8, "alike": AT_MOST}
-
-
-def test_a_cell_of_other_materials_decides_nothing(whole):
-    assert {cell.seed for cell in grid_cells(whole.checked, whole.ledger, lambda *of: "x" + identify(*of))} == {
-        0, 1, 2,
-    }  # fmt: skip

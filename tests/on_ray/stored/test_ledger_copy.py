@@ -103,57 +103,6 @@ def test_a_study_is_brought_from_its_storage_with_all_it_came_to(stored, tmp_pat
         bring_study(storage, tmp_path / "unheard")
 
 
-class Unmounts(Listener):
-    """Takes the storage away when the first cell has ended."""
-
-    def __init__(self, disk: Path):
-        super().__init__()
-        self._disk = disk
-
-    def ended(self, cell, record):
-        super().ended(cell, record)
-        self._disk.rename(self._disk.with_name("unmounted"))
-
-    def lost(self, cell, reason): ...
-
-
-@pytest.mark.slow
-@pytest.mark.xdist_group("ray")
-def test_a_storage_gone_for_good_ends_the_run_and_keeps_what_was_committed(
-    study_content, materials, tmp_path, cluster, monkeypatch
-):
-    monkeypatch.setenv("RSE_STUDY_STORAGE_PATIENCE", "2")
-    disk, folder = tmp_path / "disk", tmp_path / "little"
-    checked = study_of(study_content, str(disk))
-    with pytest.raises(
-        Unavailable, match=r"did not answer for 2 s.*is it mounted.*the same command resumes the run"
-    ):
-        run_study(checked, folder, lambda _: materials, few, Unmounts(disk), address=cluster)
-    with Ledger.open(folder) as ledger:
-        (first,) = [one for one in ledger.cells() if one.status == "complete"]
-        history = ledger.history(first.identity)
-    disk.with_name("unmounted").rename(disk)
-    diary = Listener()
-    run_study(checked, folder, lambda _: materials, few, diary, address=cluster)
-    assert (first.trial, 0) not in diary.started_cells
-    cells, histories, _ = results_of(folder)
-    assert [status for _, status in cells] == ["complete"] * 3
-    assert history in histories
-
-
-@pytest.mark.slow
-@pytest.mark.xdist_group("ray")
-def test_results_that_no_ledger_knows_are_adopted(stored, materials, tmp_path, cluster):
-    """The driver's machine burnt before the last copy: what cells wrote is enough."""
-    checked, _, folder, _ = stored
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rse_study.on_ray.stored.ledger_copy.bring_ledger", lambda *_: False)
-        diary, elsewhere = Listener(), tmp_path / "little"
-        run_study(checked, elsewhere, lambda _: materials, few, diary, address=cluster)
-    assert diary.started_cells == []
-    assert results_of(elsewhere) == results_of(folder)
-
-
 @pytest.mark.slow
 @pytest.mark.xdist_group("ray")
 def test_a_damaged_result_in_the_storage_is_set_aside_there_too(stored, materials, tmp_path, cluster):

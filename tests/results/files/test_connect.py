@@ -15,8 +15,6 @@ from rse_study.results.files.connect import (
     is_lost,
     open_to_read,
     open_to_write,
-    parts_of,
-    remove_ledger,
 )
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.lock import holder
@@ -115,18 +113,6 @@ def test_a_ledger_with_flipped_bits_is_refused_with_the_way_out(tmp_path, what):
         assert str(study_dir / "ledger.sqlite") in caught.value.where
 
 
-def test_a_malformed_page_is_no_traceback_either(tmp_path):
-    path = make_study(tmp_path / "halving") / "ledger.sqlite"
-    content = bytearray(path.read_bytes())
-    for page in range(1, len(content) // 4096):
-        content[4096 * page : 4096 * page + 8] = b"\xff" * 8
-    path.write_bytes(content)
-    for refuse in (_read_everything, _go_on):
-        with pytest.raises(InputError, match=r"damaged|no ledger") as caught:
-            refuse(path.parent)
-        assert "goes on from its backup" in caught.value.remedy
-
-
 def test_an_empty_ledger_beside_its_backup_is_lost_and_one_without_it_new(tmp_path):
     study_dir = make_study(tmp_path / "halving")
     assert not is_lost(study_dir)
@@ -143,16 +129,6 @@ def test_a_newer_ledger_is_neither_read_nor_written(searched_dir):
     for refuse in (Reader, Ledger.open):
         with pytest.raises(InputError, match=r"schema 99.*Use the version that wrote it"):
             refuse(searched_dir)
-
-
-def test_every_part_of_a_ledger_is_removed(tmp_path):
-    path = tmp_path / "ledger.sqlite"
-    connection = open_to_write(path)
-    assert {part.name for part in parts_of(path)} == {part.name for part in tmp_path.iterdir()}
-    connection.close()
-    path.with_name("ledger.sqlite-wal").touch()
-    remove_ledger(path)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_ledger_that_nobody_filled_is_none(tmp_path):

@@ -122,13 +122,6 @@ def test_a_search_over_budgets_is_refused_unless_its_axis_is_overridden_too(tmp_
     assert read_study(path, [*IN_STEPS, "search.budget.amount={int: [20, 80]}"])
 
 
-def test_epochs_of_unknown_length_are_refused(tmp_path):
-    path = tmp_path / "own.yaml"
-    path.write_text(f"extends: {SHIPPED['rse_table3']}\nname: own\nbase: {{corpus: {{limit: 0}}}}\n")
-    with pytest.raises(InputError, match=r"rows\.SimCSE.* unknown without corpus\.limit\."):
-        read_study(path, IN_STEPS)
-
-
 @cases(
     ("overrides", "steps"),
     [

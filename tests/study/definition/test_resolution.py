@@ -87,16 +87,6 @@ def test_every_edge_is_a_trial_of_active_axes_and_coordinates_lead_back_to_the_p
     assert names == {"robust_sent_embed", "l2p_csr", "v_adv_cse"}
 
 
-def test_points_are_counted_where_they_are(checked_of):
-    search = {
-        "kind": {"variants": {"a": {}, "b": {"lr": 1e-4}, "c": {"lr": 1e-5}}},
-        "N": {"int": [1, 5], "into": ["pgd.num_steps", "fgsm.num_steps"], "when": {"kind": "a"}},
-        "head": {"choice": ["none", "linear_tanh"], "when": {"kind": ["a", "b"]}},
-        "batch_size": {"choice": [16, 32, 64]},
-    }
-    assert checked_of(search, num_trials=16).space.num_points() == (5 * 2 + 2 + 1) * 3
-
-
 def test_a_choice_may_have_axes_of_its_own(checked_of):
     search = {
         "norm": {"choice": ["l1", "l2", "linf"], "into": [f"{p}.ball.norm" for p in ("pgd", "fgsm", "token_level")]},

@@ -67,17 +67,6 @@ def test_a_row_writes_paths_suffixes_symbols_axes_and_mappings_over_the_base(gri
     assert changed.model_dump(exclude={"method": {"blend": {"rho"}}}) == expected
 
 
-def test_norm_and_n_write_every_field_they_stand_for_in_axes_and_rows(grid_of):
-    rows = grid_of({"norm": ["l1", "l2"], "N": [1, 16]}, {"a": {"norm": "l2", "N": 3}}).rows
-    methods = [row.trial.method for row in rows]
-    assert [(m.blend.pgd.num_steps, m.blend.fgsm.num_steps) for m in methods] == [(1, 1), (16, 16)] * 2 + [
-        (3, 3)
-    ]
-    norms = [(m.blend.pgd.ball.norm, m.blend.fgsm.ball.norm, m.token_level.ball.norm) for m in methods]
-    assert norms == [("l1",) * 3] * 2 + [("l2",) * 3] * 3
-    assert rows[0].proposal == {"norm": "l1", "N": 1}
-
-
 def test_rows_of_one_configuration_are_named_and_what_is_wrong_in_many_is_said_once(grid_of):
     expected = ["grid.rows.two: the same configuration as row 'one'. Remove one of them"]
     assert problems(grid_of, rows={"one": {}, "two": {"rho": "1/2"}}) == expected
@@ -121,23 +110,6 @@ def test_an_axis_of_a_grid_lists_values_and_not_too_many(grid_of):
     assert "grid.axes.rho.choice: must have at least 2 item(s)" in text
     axes = {name: list(range(1, 101)) for name in ("max_length", "budget.amount", "report_every")}
     assert problems(grid_of, axes) == ["grid: 1000000 rows: at most 100000 rows. Use fewer values"]
-
-
-def test_a_flat_grid_is_refused_unless_another_axis_keeps_it_from_the_bound(grid_of):
-    (found,) = problems(grid_of, {"beta": [2.5, 3.5, 1e-3]})
-    assert found.startswith(
-        "grid.axes.beta = 2.5, 3.5: num_steps * step_size of FGSM is at least twice the radius"
-    )
-    bound, inert = grid_of({"beta": [2.5, 1e-3]}).warnings
-    assert bound.startswith("delta can reach its bound")
-    assert inert.startswith("PGD's delta has no effect in all 2 rows: ")
-    assert grid_of({"beta": [1e-2, 1e-3]}).warnings == (inert,)
-    assert grid_of({"beta": [1e-2, 1e-3], "alpha": [1e-2, 1e-3]}).warnings == ()
-    axes = {
-        "beta": [2.5, 3.5],
-        "radius": {"choice": [1, 99], "into": ["pgd.ball.radius", "fgsm.ball.radius"]},
-    }
-    assert len(grid_of(axes).rows) == 4
 
 
 def test_a_row_may_change_a_method_or_name_another_or_a_preset_over_the_base(grid_of):

@@ -11,7 +11,6 @@ from rse_study.results.records import EvaluationRow
 from rse_study.spec import fingerprint_of
 from rse_study.study.definition.resources import Resources
 from rse_study.study.planning.measured import (
-    LAST,
     NEWEST,
     Conditions,
     History,
@@ -43,12 +42,6 @@ def test_the_pace_is_that_of_cells_alike_and_spreads_as_they_do():
     many = [timed(float(seconds)) for seconds in range(10, 31)]
     assert pace_of(many, HERE) == Range(1.2, 2.0, 2.8)
     assert pace_of([*many, timed(900.0, batch_size=128)], HERE) == Range(1.2, 2.0, 2.8)
-
-
-def test_only_the_last_cells_tell_how_busy_the_machine_is():
-    old = [timed(1000.0, ended=f"2026-01-01T00:{minute:02}") for minute in range(9)]
-    new = [timed(10.0, ended=f"2026-01-02T00:{minute:02}") for minute in range(LAST)]
-    assert pace_of([*new, *old], HERE) == exactly(1.0)
 
 
 @cases("changes", [{"batch_size": 128}, {"max_length": 128}, {"workers": 2}, {"threads": 4}])
@@ -141,12 +134,6 @@ def test_times_are_those_of_complete_cells_of_these_encoders(grid, folder):
     }
     assert {one.scored for one in found.timed} == {frozenset(), frozenset({"builtin/test"})}
     assert history(grid, folder, "minilm") == History()
-
-
-def test_a_second_attempt_tells_nothing_about_what_is_beside(grid, folder):
-    columns = "cell, 2, executor, workers, threads, started, ended, 'complete', ''"
-    edit(folder, f"INSERT INTO attempt SELECT {columns} FROM attempt")
-    assert {one.beside for one in history(grid, folder).timed} == {None}
 
 
 def test_a_damaged_ledger_and_configurations_of_other_versions_are_left_out(grid, folder):
