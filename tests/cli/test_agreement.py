@@ -13,7 +13,7 @@ from rse_study.cli.terminal import errors
 from rse_study.cli.verbs.run import conclude
 from rse_study.results.files.schema import cell_folder, ledger_path
 from rse_study.results.reader import Reader
-from rse_study.sampling.dashboard_storage import trials_of
+from rse_study.sampling.optuna_study import LedgerCopy
 
 EARLIER = Path(__file__).parents[1] / "fixtures" / "earlier_study"
 
@@ -61,8 +61,8 @@ def test_run_ends_with_what_the_next_run_takes_up_again(lost, grid_dir, capsys):
 
 
 def test_the_dashboard_shows_a_cell_that_was_lost_as_one_to_come(lost, grid_dir):
-    with Reader(grid_dir) as reader:
-        states = {trial.user_attrs["identity"]: trial.state for trial in trials_of(reader)}
+    shown = LedgerCopy(grid_dir).storage().get_all_trials(0)
+    states = {trial.user_attrs["identity"]: trial.state for trial in shown}
     assert states.pop(lost) == TrialState.WAITING
     assert set(states.values()) == {TrialState.COMPLETE}
 

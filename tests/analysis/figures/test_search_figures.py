@@ -1,18 +1,11 @@
-"""Numbers in the figures of a search, computed by hand from a ledger of six trials."""
+"""Numbers in the figures of a search's cells, computed by hand from a ledger of six trials."""
 
 from dataclasses import replace
 
-import numpy as np
-import pandas as pd
 import pytest
 
-from analysis.figures.contour import contour_data, draw_contour
 from analysis.figures.curves import curve_data, draw_curves
-from analysis.figures.history import draw_history, history_data
-from analysis.figures.parallel import draw_parallel, parallel_data
-from analysis.figures.rulers import Ruler, positions_data, rulers_of
 from analysis.figures.rungs import draw_rungs, rungs_data
-from analysis.figures.slices import draw_slice, slice_data
 from analysis.figures.timeline import draw_timeline, timeline_data, unit_of
 from analysis.search import trials
 from rse_study.results.files.result_file import Point
@@ -34,7 +27,6 @@ TRIALS = (
     (1e-6, 16, "l1", "complete", {15: 52.0, 60: 49.0}),
     (1e-2, 1, "linf", "complete", {15: 53.0, 60: 53.0}),
 )
-SCORES = pd.DataFrame({"subject": ["untrained"], "label": ["untrained encoder"], "value": [90.0]})
 
 
 def six(ledger):
@@ -63,57 +55,6 @@ def lines_of(figure):
     return {trace.name: trace for trace in figure.data}
 
 
-def test_each_complete_trial_is_a_line_from_ruler_to_ruler_and_a_dot_on_each_map(found, table):
-    rulers = rulers_of(table, AXES, found.study.headings)
-    positions = positions_data(table, rulers)
-    assert positions.groupby("trial")["position"].apply(list).to_dict() == {
-        0: pytest.approx([0.5, 1 / 3, 1.0]), 2: [1.0, 1.0, 0.5], 4: [0.0, 1.0, 0.0], 5: [1.0, 0.0, 1.0],
-    }  # fmt: skip
-    frame = parallel_data(positions, "maximize")
-    ranks = frame.drop_duplicates("trial").set_index("trial")
-    assert ranks["rank"].to_dict() == {0: 3, 2: 1, 4: 4, 5: 2}
-    assert ranks["group"].to_dict() == {0: "base", 2: "best", 4: "lower half", 5: "better half"}
-    lines = lines_of(draw_parallel(frame, rulers, "dev"))
-    assert list(lines["base (1)"].x[:4]) == pytest.approx(
-        [0.5, 1 / 3, 1.0, 0.5]
-    )  # the score: (52 - 49) / (55 - 49)
-    assert list(lines["best (1)"].x[:4]) == [1.0, 1.0, 0.5, 1.0]
-    assert np.isnan(lines["best (1)"].x[4])
-    frame = contour_data(positions, ["N"])
-    assert frame[["x_axis", "y_axis"]].iloc[0].tolist() == ["N", "alpha"]
-    field, dots = draw_contour(frame, rulers, "dev").data[:2]
-    assert list(dots.x) == pytest.approx([1 / 3, 1, 1, 0])
-    assert list(dots.y) == pytest.approx([0.5, 1, 0, 1])
-    assert list(dots.marker.color) == [52, 55, 49, 53]
-    assert (
-        field.z[24][24] == 55
-    )  # the best stands in the corner; halfway to trial 5, and where no trial is near
-    assert (field.z[24][12], field.z[0][0]) == (54, None)
-
-
-def test_a_slice_has_the_complete_trials_at_their_values(table):
-    frame = slice_data(table, "alpha")
-    assert frame.values.tolist() == [
-        [0, 1e-4, 52, False],
-        [2, 1e-2, 55, True],
-        [4, 1e-6, 49, False],
-        [5, 1e-2, 53, False],
-    ]
-    (dots,) = draw_slice(frame, AXES[0], "alpha").data
-    assert (list(dots.x), list(dots.y)) == ([1e-4, 1e-2, 1e-6, 1e-2], [52, 55, 49, 53])
-
-
-def test_the_best_so_far_counts_complete_trials_and_early_ends_stand_by_their_step(table):
-    frame = history_data(table, "maximize")
-    assert frame["best_so_far"].tolist() == [52, 52, 55, 55, 55, 55]
-    assert history_data(table, "minimize")["best_so_far"].tolist() == [52, 52, 52, 52, 49, 49]
-    lines = lines_of(draw_history(frame, SCORES, "dev"))
-    assert (list(lines["complete"].x), list(lines["complete"].y)) == ([0, 4, 5], [52, 49, 53])
-    assert list(lines["untrained encoder: 90.00 (outside)"].y) == [90, 90]
-    assert (list(lines["stopped early"].y), lines["stopped early"].yaxis) == ([15], "y2")
-    assert list(lines["failed"].text) == ["trial 3: failed before its first value"]
-
-
 def test_curves_and_verdicts_have_the_value_at_each_step(found, table):
     frame = curve_data(table, found.curves)
     assert frame[["trial", "t", "value"]].values.tolist() == [
@@ -138,13 +79,3 @@ def test_attempts_that_overlap_have_lanes_of_their_own(found):
     assert frame["lane"].tolist() == [0, 1, 2, 0, 2, 0]
     assert [x for trace in draw_timeline(frame).data for x in trace.base] == [0, 2, 5, 9, 1, 5]
     assert [unit_of(length)[1] for length in (5, 300, 9000, 3e5)] == ["seconds", "minutes", "hours", "days"]
-
-
-def test_ticks_are_few_and_round_and_a_value_off_a_ruler_has_no_position():
-    assert [text for _, text in Ruler("alpha", 1e-6, 1e-2, is_log=True).ticks()][::2] == [
-        "1e-06",
-        "0.0001",
-        "0.01",
-    ]
-    assert Ruler("N", 1, 16, is_whole=True).ticks() == [(4 / 15, "5"), (9 / 15, "10"), (14 / 15, "15")]
-    assert np.isnan(Ruler("alpha", 1e-6, 1e-2, is_log=True).position(0.0))

@@ -1,4 +1,4 @@
-"""A ledger copied into Optuna's own storage, for optuna-dashboard."""
+"""A study as Optuna's own, for its figures and optuna-dashboard."""
 
 import math
 import threading
@@ -12,8 +12,10 @@ from typing import Any
 
 import optuna
 import pandas as pd
+from optuna import Study as Study  # with the figures, for reports, which know optuna from here alone
+from optuna import visualization as visualization
 from optuna.distributions import BaseDistribution, CategoricalDistribution
-from optuna.storages import InMemoryStorage
+from optuna.storages import BaseStorage, InMemoryStorage
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from rse_study.errors import InputError
@@ -22,12 +24,49 @@ from rse_study.results.study_record import StudyRecord
 from rse_study.sampling.optuna_types import STATES, distribution_of
 from rse_study.search.choice import standings_of
 
-CellRow = dict[str, Any]  # of the reader's frame of cells
+CellRow = dict[str, Any]  # of a frame of cells
 Distributions = Mapping[str, BaseDistribution]
+NumbersByCell = Mapping[str, Sequence[float]]
 
 REFRESH_SECONDS = 1.0  # a page asks several times; the ledger is read once for all of them
 CONSTRAINTS = "constraints"  # where the dashboard, and Optuna's choice of the best, look for them
 SHOWN = ("identity", "seed", "stage", "label", "reason")  # of a cell, as attributes of its trial
+
+
+def optuna_study(
+    study: StudyRecord,
+    cells: pd.DataFrame,
+    values: NumbersByCell,
+    curves: pd.DataFrame,
+    violations: NumbersByCell | None = None,
+    storage: BaseStorage | None = None,
+) -> Study:
+    """Return a search's trials by number, or a trial for each cell of a grid.
+
+    `cells` are `Reader.cells` with the status of the next run, `curves` the first objective's points (cell, t, value).
+    The history is of the first objective and the first seed, for Optuna has one history a trial.
+    """
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    rows, distributions = _search(study, cells) if study.kind == "search" else _grid(cells)
+    histories = {
+        str(identity): dict(zip(points["t"].tolist(), points["value"].tolist(), strict=True))
+        for identity, points in curves.groupby("cell")
+    }
+    objectives, none = study.all_objectives, [math.nan] * len(study.all_objectives)
+    trials = []
+    for row in rows:
+        identity = row.get("identity", "")
+        own = values.get(identity, none), (violations or {}).get(identity, ())
+        trials.append(_trial(row, *own, histories.get(identity, {}), distributions))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        made = optuna.create_study(
+            storage=storage, study_name=study.name, directions=[one.direction for one in objectives]
+        )
+        made.set_user_attr("question", study.question)
+        made.set_metric_names([one.label or one.metric for one in objectives])
+        made.add_trials(trials)
+    return made
 
 
 class LedgerCopy:
@@ -38,7 +77,6 @@ class LedgerCopy:
     """
 
     def __init__(self, study_dir: Path, refresh_seconds: float = REFRESH_SECONDS) -> None:
-        optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._study_dir, self._refresh_seconds = study_dir, refresh_seconds
         self._reading = threading.Lock()  # the server answers in several threads
         self._storage, self._copied = self._copy({}), time.monotonic()
@@ -55,43 +93,33 @@ class LedgerCopy:
 
     def _copy(self, notes: Mapping[str, Any]) -> InMemoryStorage:
         storage = InMemoryStorage()
-        with Reader(self._study_dir) as reader, warnings.catch_warnings():
-            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-            study, objectives = reader.study(), reader.study().all_objectives
-            copy = optuna.create_study(
-                storage=storage, study_name=study.name, directions=[one.direction for one in objectives]
-            )
-            copy.set_user_attr("question", study.question)
-            copy.set_metric_names([one.label or one.metric for one in objectives])
-            copy.add_trials(trials_of(reader))
+        with Reader(self._study_dir) as reader:
+            study, cells = reader.study(), reader.cells()
+            finals = {
+                one.metric: reader.final_values(one.metric)
+                for one in (*study.all_objectives, *study.constraints)
+            }
+            if study.kind == "search":
+                values = {one.key: one.values for one in standings_of(reader.ledger)}
+            else:
+                values = {
+                    identity: tuple(
+                        finals[one.metric].get(identity, math.nan) for one in study.all_objectives
+                    )
+                    for identity in cells["identity"]
+                }
+            violations = {
+                identity: [
+                    one.violation(finals[one.metric].get(identity, math.nan)) for one in study.constraints
+                ]
+                for identity in values
+            }
+            cells["status"] = cells["identity"].map(reader.statuses_for_next_run())
+            curves = reader.metrics(name=study.objective.curve)
+            optuna_study(study, cells, values, curves, violations, storage)
         for key, note in notes.items():
             storage.set_study_system_attr(0, key, note)
         return storage
-
-
-def trials_of(reader: Reader) -> list[FrozenTrial]:
-    """Return a search's trials by number, or a trial for each cell of a grid.
-
-    The history is of the first objective and the first seed, for Optuna has one history a trial; the values of several
-    seeds are means.
-    """
-    study, cells = reader.study(), reader.cells()
-    cells["status"] = cells["identity"].map(reader.statuses_for_next_run())
-    histories = {
-        str(identity): dict(zip(rows["t"].tolist(), rows["value"].tolist(), strict=True))
-        for identity, rows in reader.metrics(name=study.objective.curve).groupby("cell")
-    }
-    finals = [reader.final_values(one.metric) for one in study.all_objectives]
-    means = {one.key: one.values for one in standings_of(reader.ledger)} if study.search_seeds else {}
-    rows, distributions = _search(study, cells) if study.kind == "search" else _grid(cells)
-    bounds = [(one, reader.final_values(one.metric)) for one in study.constraints]
-    trials = []
-    for row in rows:
-        identity = row.get("identity", "")
-        values = means.get(identity) or [final.get(identity, math.nan) for final in finals]
-        violations = [one.violation(ends.get(identity, math.nan)) for one, ends in bounds]
-        trials.append(_trial(row, values, violations, histories.get(identity, {}), distributions))
-    return trials
 
 
 def _search(study: StudyRecord, cells: pd.DataFrame) -> tuple[list[CellRow], Distributions]:

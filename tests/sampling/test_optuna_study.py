@@ -10,7 +10,7 @@ from optuna.trial import TrialState
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
 from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRecord
-from rse_study.sampling.dashboard_storage import LedgerCopy
+from rse_study.sampling.optuna_study import LedgerCopy
 from tests.cli import a_study
 from tests.results.world import begin, end
 
