@@ -16,6 +16,12 @@ from rse_study.spec import Spec
 from rse_study.yaml12 import read_yaml
 
 Example = tuple[Text, int | None]  # None: no label
+TRANSFER_TASKS = ("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC")
+"""in the order of the papers' tables"""
+ANLI_ROUNDS = ("ANLI-R1", "ANLI-R2", "ANLI-R3")
+REVIEWS = ("IMDB", "YELP")
+LabelledRow = tuple[str, object, list[object]]
+"""(file:line, label, sentences)"""
 
 _REMEDY = "Fetch the file again, or correct the line"
 
@@ -55,14 +61,6 @@ def text_of(*parts: object, where: str, may_be_empty: bool = False) -> Text:
 def malformed(what: str, where: str, rule: str) -> InputError:
     """Return the error for a malformed line."""
     return InputError(what, where=where, rule=rule, remedy=_REMEDY)
-
-
-TRANSFER_TASKS = ("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC")
-"""in the order of the papers' tables"""
-ANLI_ROUNDS = ("ANLI-R1", "ANLI-R2", "ANLI-R3")
-REVIEWS = ("IMDB", "YELP")
-LabelledRow = tuple[str, object, list[object]]
-"""(file:line, label, sentences)"""
 
 
 class LabelledSet(Spec):

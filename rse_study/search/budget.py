@@ -100,9 +100,8 @@ def steps_of(ledger: LedgerQueries, metric: str, amount: float) -> tuple[float, 
     """
     cells = ledger.select(STEPS, {"metric": metric, "amount": amount})
     in_the_end = sum(t if has_ended else amount for t, has_ended, _ in cells)
-    return float(sum(t for t, *_ in cells)), in_the_end + (
-        0.0 if any(waits for *_, waits in cells) else amount
-    )
+    one_more = 0.0 if any(waits for *_, waits in cells) else amount
+    return float(sum(t for t, *_ in cells)), in_the_end + one_more
 
 
 def hours_of(ledger: LedgerQueries, at: str) -> tuple[float, float]:

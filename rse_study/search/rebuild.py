@@ -110,10 +110,9 @@ def _require_unchanged(ledger: sqlite3.Connection, study_dir: Path) -> None:
             result = read_result(cell_folder(study_dir, identity))
         except InputError:  # the cell ended without a result
             continue
-        cell, history = (
-            rows.cell(identity),
-            [((row.t, row.name), row.value + 0.0) for row in rows.history(identity)],  # SQLite knows no -0.0
-        )
+        cell = rows.cell(identity)
+        # SQLite knows no -0.0, so that 0.0 is added to both.
+        history = [((row.t, row.name), row.value + 0.0) for row in rows.history(identity)]
         points = {
             (point.t, name): value + 0.0 for point in result.history for name, value in point.metrics.items()
         }

@@ -56,7 +56,8 @@ def folder(request, scene):
         folder,
         {
             "progressed 0/0 2": each(lambda process: process.kill()),
-            "progressed 0/1 2": each(lambda process: process.kill(), title="ImplicitFunc"),
+            # At its first word: a process that has trained before ends such a cell within half a second.
+            "progressed 0/1 0": each(lambda process: process.kill(), title="ImplicitFunc"),
             # Before its first word it may not have started yet, and a process that cannot start says nothing at all.
             **(
                 {"progressed 2/0 0": each(starve), "progressed 1/0 2": each(stop)}

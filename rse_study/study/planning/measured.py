@@ -23,9 +23,8 @@ from rse_study.training.trial import Trial
 
 LAST = 24  # cells under the same conditions that count: a machine is as busy as it was of late
 TAIL = 0.1  # of those cells, the share that is faster than `low`, and slower than `high`
-UNLIKE = (
-    2.0  # how far off an estimate may be if no cell with this batch, length, workers and threads was timed
-)
+UNLIKE = 2.0
+"""how far off an estimate may be if no cell with this batch, length, workers and threads was timed"""
 NEWEST = 200  # complete cells of a ledger that are read
 
 

@@ -166,10 +166,12 @@ def plan_study(
 
 
 def check_hours(planned: Plan, max_hours: float) -> list[str]:
-    """Return a warning if the high estimate passes a limit.
+    """Return a warning if the high estimate passes a limit; none if nothing is left.
 
     Raises OverBudget if the expected total does.
     """
+    if planned.is_complete:
+        return []
     hours, limit = planned.device_hours, f"max_hours = {max_hours:g}"
     if hours is None:
         rule, remedy = "the time of its cells is unknown", "Use --probe"
@@ -214,10 +216,8 @@ def _hours_of_scores(
 ) -> tuple[Range | None, list[str]]:
     """Return the device hours of scores in tasks of their own, and notes on what they leave out."""
     study = checked.study
-    resources, of_vectors = (
-        study.resources_by_stage.get("confirm", study.resources),
-        study.evaluations_of_vectors,
-    )
+    resources = study.resources_by_stage.get("confirm", study.resources)
+    of_vectors = study.evaluations_of_vectors
     hours = price(scores.retrained, resources, timed, of_vectors)
     if hours is not None:
         seconds = seconds_beside(timed, scores.missing.keys() & of_vectors)

@@ -67,6 +67,7 @@ def test_a_plan_reads_its_own_ledger_for_what_is_left_spent_and_timed(content, g
     planned = plan_study(asked, tmp_path)
     assert planned.is_complete
     assert (planned.device_hours, planned.new) == (exactly(0.0), {})
+    assert check_hours(replace(planned, spent_hours=9.0), 5.0) == []  # nothing is left to refuse
 
 
 def test_a_search_is_priced_as_its_base_until_its_budget(content, tmp_path):
