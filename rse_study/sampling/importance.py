@@ -197,7 +197,8 @@ def numbered(domains: Mapping[str, Domain], proposal: Mapping[str, Any], value: 
     for name, domain in domains.items():
         if domain.scale == "log":
             params[name] = math.log(proposal[name])
-            distributions[name] = FloatDistribution(*(math.log(end) for end in domain.edges()))
+            low, high = domain.edges()
+            distributions[name] = FloatDistribution(math.log(low), math.log(high))
         elif domain.is_finite:
             params[name] = float(domain.values().index(proposal[name]))
             distributions[name] = FloatDistribution(-0.5, len(domain.values()) - 0.5)

@@ -95,10 +95,8 @@ class LedgerCopy:
         storage = InMemoryStorage()
         with Reader(self._study_dir) as reader:
             study, cells = reader.study(), reader.cells()
-            finals = {
-                one.metric: reader.final_values(one.metric)
-                for one in (*study.all_objectives, *study.constraints)
-            }
+            metrics = [one.metric for one in study.all_objectives] + [one.metric for one in study.constraints]
+            finals = {metric: reader.final_values(metric) for metric in metrics}
             if study.kind == "search":
                 values = {one.key: one.values for one in standings_of(reader.ledger)}
             else:

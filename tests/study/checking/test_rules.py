@@ -161,9 +161,8 @@ def test_a_value_gets_no_more_trials_than_its_part_of_the_space_has_points(joint
     space, problems = resolve_space(study.base, study.search, where="x.yaml")
     assert not problems
     expected = [FEW % (num_trials, *one) for one in few]
-    assert [str(one) for one in check_rules_of_space(study, space, where="x.yaml")] == [
-        f"x.yaml: {line}" for line in expected
-    ]
+    found = [str(one) for one in check_rules_of_space(study, space, where="x.yaml")]
+    assert [line for line in found if "norm = " in line] == [f"x.yaml: {line}" for line in expected]
 
 
 BY_MR = ["objective.metric=robust/accuracy", "base.replayed={recipe: pwws, labelled: MR}"]
