@@ -4,8 +4,8 @@ import pandas as pd
 
 from analysis.contents import Contents
 from analysis.phrases import counted, show_duration
-from rse_study.results.cell_state import is_lost
 from rse_study.results.device_time import device_seconds, gpus_per_worker, num_devices
+from rse_study.results.reader import is_lost
 from rse_study.search.state import STAGES
 
 BRIEF = "less than a second"

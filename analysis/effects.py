@@ -11,7 +11,7 @@ from analysis.formats import show_number, show_signed
 from analysis.phrases import counted, join_words, show_power
 from rse_study.results.comparing.anytime import least_n
 from rse_study.results.comparing.comparisons import LEVEL
-from rse_study.results.comparing.effects import FactorEffects
+from rse_study.results.comparing.contrasts import FactorEffects
 from rse_study.results.comparing.factors import describe_design
 from rse_study.results.statistics import Interval
 

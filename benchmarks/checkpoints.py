@@ -117,8 +117,8 @@ def before_training(reader: Reader) -> dict[int, float]:
     for row, identity in zip(cells["row"], cells["identity"], strict=True):
         checkpoint = arm_and_checkpoint(row)[1]
         if checkpoint not in found:
-            history = reader.history(identity)
-            found[checkpoint] = float(history.query("t == 0 and name == 'dev'")["value"].iloc[0])
+            history = reader.ledger.history(identity)
+            found[checkpoint] = next(row.value for row in history if row.t == 0 and row.name == "dev")
     return found
 
 

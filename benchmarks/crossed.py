@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from rse_study.results.comparing.comparisons import LEVEL, ComparedContrast, ContrastWeights, compare
 from rse_study.results.comparing.criterion import Criterion
-from rse_study.results.comparing.crossed import crossed_interval, resampled_values
-from rse_study.results.comparing.item_contrasts import MeasuredItems
+from rse_study.results.comparing.item_contrasts import MeasuredItems, crossed_interval, resampled_values
 from rse_study.results.comparing.verdicts import verdict_of
 from rse_study.results.statistics import Interval
 

@@ -11,10 +11,7 @@ MiniLM's shape in several processes on one GPU. Times are wall seconds after a w
 import argparse
 import tempfile
 import time
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -23,14 +20,15 @@ from typing import Any
 import torch
 
 from benchmarks.cases import robust_sent_embed
-from benchmarks.contenders import StepShape, open_ours
+from benchmarks.contenders import open_ours
 from benchmarks.counting import count_flops
-from benchmarks.encoders import BERT_BASE, MINILM_SHAPE, SIZES, save_encoder
+from benchmarks.device import Device, seconds_of, shape_of
+from benchmarks.encoders import BERT_BASE, MINILM_SHAPE, SIZES
+from benchmarks.graphed import Graphed, said
 from benchmarks.machine import describe_machine
 from benchmarks.options import common_parser
 from benchmarks.output import heading, markdown_table, write_json
 from benchmarks.packed_cells import steps_a_second
-from benchmarks.sentences import training_texts
 from benchmarks.step import Measured
 from benchmarks.timing import Spread
 from rse_study.training.session import Session
@@ -40,44 +38,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "compiled": {"precision": "bf16", "compiled": True},
 }
 STEPS_A_CELL = 500  # in the table of cells
-WAIT = "called a synchronizing CUDA operation"  # c10/cuda/CUDAFunctions.cpp
 WARM_UP = 5  # steps, with batches of several lengths that may each be compiled
-
-
-@dataclass(frozen=True)
-class Device:
-    """The device of a measurement."""
-
-    name: str
-
-    def wait(self) -> None:
-        """Wait until all queued work is done."""
-        if self.name == "cuda":
-            torch.cuda.synchronize()
-
-    def describe(self) -> str:
-        """Return the card's name and memory."""
-        if self.name != "cuda":
-            return "no GPU: the CPU"
-        card = torch.cuda.get_device_properties(0)
-        return f"{card.name}, {card.total_memory / 2**30:.0f} GiB, CUDA {torch.version.cuda}"
-
-    @contextmanager
-    def counted_waits(self) -> Iterator[list[Any]]:
-        """Record torch's warnings about operations that make the host wait for the GPU.
-
-        Other warnings are none, such as that of `set_sync_debug_mode` about itself, once a process.
-        """
-        with warnings.catch_warnings(record=True) as noted:
-            warnings.simplefilter("ignore")
-            warnings.filterwarnings("always", message=WAIT)
-            if self.name == "cuda":
-                torch.cuda.set_sync_debug_mode("warn")
-            try:
-                yield noted
-            finally:
-                if self.name == "cuda":
-                    torch.cuda.set_sync_debug_mode("default")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -91,8 +52,6 @@ def main(arguments: list[str] | None = None) -> None:
     named = machine | {"device": device.describe(), "matrix_rate": rate}
     rows: list[Measured] = []
     if options.graphed:
-        from benchmarks.graphed import Graphed, said
-
         with tempfile.TemporaryDirectory(prefix="rse-study-bench-") as folder:
             for row in Graphed(options, device, Path(folder)).rows():
                 print(said(row), flush=True)
@@ -171,30 +130,6 @@ def measure_cells(options: argparse.Namespace, folder: Path) -> Iterator[Measure
 def case_of(options: argparse.Namespace) -> Any:
     """Return RobustSentEmbed without replaced-token detection."""
     return robust_sent_embed(options.num_steps, detects=False)
-
-
-def shape_of(options: argparse.Namespace, size: str, trial: Measured, folder: Path) -> StepShape:
-    """Return the data of a step; an encoder is written only once."""
-    encoder = folder / size
-    return StepShape(
-        encoder=encoder if encoder.exists() else save_encoder(size, encoder, options.seed),
-        sentences=training_texts().sentences,
-        batch_size=options.batch,
-        length=options.length,
-        pooling="cls",
-        seed=options.seed,
-        device=options.device,
-        trial=trial,
-    )
-
-
-def seconds_of(device: Device, work: Callable[[], object]) -> float:
-    """Return the wall seconds until the device has finished the work."""
-    device.wait()
-    begun = time.perf_counter()
-    work()
-    device.wait()
-    return time.perf_counter() - begun
 
 
 def table_of_steps(rows: list[Measured]) -> str:

@@ -31,7 +31,7 @@ from benchmarks.careful import CarefulRobustSentEmbed
 from benchmarks.cases import Case, robust_sent_embed
 from benchmarks.contenders import PlainStep, StepShape, open_ours
 from benchmarks.counting import Launches
-from benchmarks.gpu import Device, seconds_of, shape_of
+from benchmarks.device import Device, seconds_of, shape_of
 from benchmarks.packed_cells import steps_a_second
 from benchmarks.step import Measured
 from rse_study.data import batches

@@ -18,7 +18,7 @@ from benchmarks.crossed import HEADER, columns_of, crossed_contrasts, seeds_of, 
 from benchmarks.output import markdown_table
 from benchmarks.strength import NAMES, values_of_cells
 from rse_study.results.comparing.comparisons import row_scores
-from rse_study.results.comparing.effects import read_effects
+from rse_study.results.comparing.contrasts import read_effects
 from rse_study.results.comparing.item_contrasts import measured_items
 from rse_study.results.reader import Reader
 from rse_study.results.row_names import own_baseline

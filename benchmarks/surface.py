@@ -25,9 +25,9 @@ from benchmarks.archived import write_tables
 from benchmarks.output import markdown_table
 from rse_study.frames.tables import importance_frame
 from rse_study.results.archive import unpack_archive
-from rse_study.results.comparing.crossed import Floats
+from rse_study.results.comparing.item_contrasts import Floats
 from rse_study.results.reader import Reader
-from rse_study.sampling.fanova import encoded
+from rse_study.sampling.importance import numbered
 from rse_study.sampling.proposer import Proposer
 from rse_study.sampling.samplers import Domains
 from rse_study.study.checking.validation import read_study
@@ -106,8 +106,8 @@ def noise_of(points: pd.DataFrame) -> float:
 
 
 def columns_of(domains: Domains, points: Sequence[dict[str, Any]]) -> Floats:
-    """Return points as a forest's columns [points, columns]."""
-    return np.hstack([encoded(domain, [point[name] for point in points]) for name, domain in domains.items()])
+    """Return points as a forest's columns [points, axes], numbers as fANOVA is given."""
+    return np.array([list(numbered(domains, point, 0.0).params.values()) for point in points])
 
 
 def fit_of(columns: Floats, values: Floats) -> float:

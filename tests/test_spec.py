@@ -127,13 +127,6 @@ def test_a_new_field_moves_no_identity_at_its_neutral_value_and_any_elsewhere(ol
     assert_identity_moves_where_the_value_is_not_neutral(old, beside, draws)
 
 
-@pytest.mark.slow
-@settings(max_examples=400)
-@GROWN
-def test_a_new_field_moves_no_identity_in_many_more_examples(old, beside, draws):
-    assert_identity_moves_where_the_value_is_not_neutral(old, beside, draws)
-
-
 def assert_identity_moves_where_the_value_is_not_neutral(old, beside, draws):
     """Whatever the default is, and wherever the class stands in a configuration."""
     kind, values = draws.draw(

@@ -25,8 +25,8 @@ from analysis.figures.style import (
 from analysis.formats import decimals_of, show_signed
 from analysis.scores import measures_of
 from rse_study.results.comparing.comparisons import MIN_SEEDS, NO_INTERVAL, against, differences
+from rse_study.results.comparing.contrasts import FactorEffects
 from rse_study.results.comparing.criterion import criterion_of
-from rse_study.results.comparing.effects import FactorEffects
 from rse_study.results.comparing.margin import is_in_points
 from rse_study.results.comparing.outcomes import with_outcomes
 from rse_study.results.records import BASELINES

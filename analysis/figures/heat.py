@@ -7,7 +7,7 @@ from analysis.contents import Contents
 from analysis.figures.scales import tick_angle
 from analysis.figures.style import GROUND, INK, label_text, plain
 from analysis.formats import show_number, show_value
-from rse_study.results.comparing.effects import FactorEffects
+from rse_study.results.comparing.contrasts import FactorEffects
 
 COLUMNS = ["x", "y", "mean", "sd", "num_seeds"]
 PALE = [[0.0, "#eaf3fd"], [1.0, "#7fb2ea"]]  # ink stays readable on all of it

@@ -1,18 +1,21 @@
-"""All axes of a search at once, one below the other, with a line per trial."""
+"""Optuna's parallel coordinates laid down: one axis below the other."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.contents import BASE
-from analysis.figures.rulers import Ruler
+from analysis.figures.searched import first_value, trials_of, visualization
 from analysis.figures.style import BLUE, FAINT, GREY, GROUND, INK, ORANGE, label_text, legend_below, plain
-from analysis.formats import show_number
+
+if TYPE_CHECKING:
+    from analysis.figures.searched import Study
 
 ROW = 62  # pixels between two axes
-MARGIN = 0.07  # share of an axis' length on either side, for half a tick's text
+LEAST_GAP = 0.4  # of an axis between two ticks, so that a telephone shows both
 LINES = {
     "lower half": {"color": FAINT, "width": 1},
     "better half": {"color": "#7fb2ea", "width": 1.2},
@@ -21,90 +24,68 @@ LINES = {
     "best": {"color": ORANGE, "width": 3},
 }
 """Styles of the groups of trials by rank, from back to front."""
-MOST_LINES = 250  # of a group; more are a block of one colour
 
 
-def parallel_data(positions: pd.DataFrame, direction: str) -> pd.DataFrame:
-    """Return `rulers.positions_data` with the rank and group of each trial.
+def draw_parallel(
+    study: "Study", headings: Mapping[str, str], label: str, marked: Mapping[str, float], is_less_better: bool
+) -> go.Figure:
+    """Draw one axis below the other, the objective first, and a line per trial.
 
-    Rank 1 is the best; groups are best, base, best tenth, better half, lower half.
+    `marked` has the scores of the best trial and of the base.
     """
-    ranks = positions.drop_duplicates("trial").set_index("trial")["objective"]
-    ranks = ranks.rank(method="first", ascending=direction == "minimize")
-    rank = positions["trial"].map(ranks)
-    share = rank / max(1, len(ranks))
-    group = np.select(
-        [positions["best"].astype(bool), positions["is_base"].astype(bool), share <= 0.1, share <= 0.5],
-        ["best", BASE, "best tenth", "better half"],
-        "lower half",
+    drawn = visualization().plot_parallel_coordinate(
+        study, params=list(headings), target=first_value, target_name=label
     )
-    return positions.assign(rank=rank.astype(int), group=group)
+    values = sorted(first_value(one) for one in trials_of(study))
+    lines = [one for one in drawn.data if one.customdata is not None]
+    places = np.array([line.y[0] for line in lines])
+    shares = pd.Series(places).rank(method="first", ascending=is_less_better).to_numpy() / len(lines)
+    groups = np.select([shares <= 0.1, shares <= 0.5], ["best tenth", "better half"], "lower half").astype(
+        object
+    )
+    for name, score in marked.items():
+        at = (score - values[0]) / (values[-1] - values[0]) if values[-1] > values[0] else 0.5
+        groups[np.flatnonzero(np.isclose(places, at, rtol=0, atol=1e-12))[:1]] = name
+    figure = go.Figure()
+    for group, look in LINES.items():
+        members = [line for line, own in zip(lines, groups, strict=True) if own == group]
+        if members:
+            add_lines(figure, members, group, look)
+    turn(figure, drawn, [headings.get(name, name) for name in drawn.layout.xaxis.ticktext])
+    return legend_below(figure)
 
 
-def draw_parallel(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, decimals: int = 2) -> go.Figure:
-    """Draw one axis below the other, the objective last, and a line per trial."""
-    scores = frame["objective"]
-    objective = Ruler(label, float(scores.min()), float(scores.max()))
-    everything, figure = [*rulers, objective], go.Figure()
-    with_dots = {"mode": "lines+markers", "marker": {"size": 5}}
-    style = with_dots if any(ruler.is_conditional for ruler in rulers) else {"mode": "lines"}
-    rows = {ruler.heading: place for place, ruler in enumerate(rulers)}
-    for group, line in LINES.items():
-        part = frame[frame["group"] == group]
-        if len(part):
-            drawn, counted = thinned(part)
-            xs, ys, texts = polylines(drawn, rows, objective, decimals)
-            figure.add_scatter(
-                x=xs, y=ys, text=texts, name=f"{group} ({counted})", line=line,
-                connectgaps=False, hovertemplate="%{text}<extra></extra>", **style,
-            )  # fmt: skip
-    for place, ruler in enumerate(everything):
-        add_ruler(figure, ruler, place)
-    figure.update_xaxes(range=[-MARGIN, 1 + MARGIN], visible=False, fixedrange=True)
-    figure.update_yaxes(
-        range=[len(everything) - 0.4, -0.5], showgrid=False, fixedrange=True,
-        tickvals=list(range(len(everything))), ticktext=[label_text(one.heading, 13) for one in everything],
-    )  # fmt: skip
-    return legend_below(plain(figure, height=96 + ROW * len(everything)))
-
-
-def thinned(group: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Return at most MOST_LINES trials of a group, and a text of how many it has."""
-    number = group["trial"].nunique()
-    every = -(-number // MOST_LINES)
-    place = group["rank"].rank(method="dense") - 1
-    return group[place % every == 0], f"{number}" if every == 1 else f"{number}, one in {every} drawn"
-
-
-def polylines(
-    part: pd.DataFrame, rows: dict[str, int], objective: Ruler, decimals: int
-) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Return positions, rows and hover texts of all lines, with a gap after each."""
-    lines: dict[int, tuple[float, list[tuple[str, float, str]]]] = {}
-    columns = [part[name] for name in ("trial", "objective", "axis", "position", "text")]
-    for trial, score, *point in zip(*columns, strict=True):
-        lines.setdefault(trial, (score, []))[1].append(tuple(point))
+def add_lines(figure: go.Figure, members: Sequence[go.Scatter], group: str, look: Mapping[str, Any]) -> None:
+    """Add the lines of a group as one trace with gaps."""
     xs: list[float] = []
-    ys: list[int] = []
+    ys: list[float] = []
     texts: list[str] = []
-    for trial, (score, points) in lines.items():
-        shown = show_number(score, decimals)
-        xs += [*(position for _, position, _ in points), objective.position(score), np.nan]
-        ys += [*(rows[axis] for axis, _, _ in points), len(rows), len(rows)]
-        texts += [
-            f"trial {trial}: {label_text(axis, 40)} = {label_text(text, 30)}<br>{shown}"
-            for axis, _, text in points
-        ]
-        texts += [f"trial {trial}: {shown}", ""]
-    return np.array(xs, dtype=np.float32), np.array(ys, dtype=np.int16), texts
+    for line in members:
+        xs += [*line.y, np.nan]
+        ys += [*line.x, np.nan]
+        texts += [*(f"{label_text(name, 40)}: {label_text(text, 30)}" for name, text in line.customdata), ""]
+    figure.add_scatter(
+        x=np.array(xs, np.float32), y=np.array(ys, np.float32), text=texts, name=f"{group} ({len(members)})", line=look,
+        mode="lines", connectgaps=False, hovertemplate="%{text}<extra></extra>",
+    )  # fmt: skip
 
 
-def add_ruler(figure: go.Figure, ruler: Ruler, row: int) -> None:
-    """Add an axis as a line with its ticks below; row 0 is at the top."""
-    figure.add_shape(type="line", x0=0, x1=1, y0=row, y1=row, line={"color": GREY, "width": 1}, layer="above")
-    for position, text in ruler.ticks():
-        if -MARGIN <= position <= 1 + MARGIN:
-            figure.add_annotation(
-                x=position, y=row, text=label_text(text, 12), showarrow=False, yanchor="top", yshift=-2,
-                font={"size": 11, "color": INK}, bgcolor=GROUND, borderpad=0,
-            )  # fmt: skip
+def turn(figure: go.Figure, drawn: go.Figure, names: Sequence[str]) -> None:
+    """Lay Optuna's upright axes down, one below the other: so they fit a narrow page."""
+    for row in range(len(names)):
+        figure.add_shape(type="line", x0=0, x1=1, y0=row, y1=row, line={"color": GREY, "width": 1})
+    last = (-1, 0.0)
+    for tick in drawn.layout.annotations:
+        row, at = tick.x, tick.y
+        if row == last[0] and (at - last[1] < LEAST_GAP or LEAST_GAP > 1 - at > 0):
+            continue
+        last = (row, at)
+        figure.add_annotation(
+            x=at, y=row, text=label_text(tick.text, 12), showarrow=False, yanchor="top", yshift=-2, borderpad=0,
+            xanchor="left" if at == 0 else "right" if at == 1 else "center", font={"size": 11, "color": INK},
+            bgcolor=GROUND,
+        )  # fmt: skip
+    ticks = {"tickvals": [*range(len(names))], "ticktext": [label_text(name, 13) for name in names]}
+    figure.update_xaxes(range=[-0.07, 1.07], visible=False, fixedrange=True)
+    figure.update_yaxes(range=[len(names) - 0.4, -0.5], showgrid=False, fixedrange=True, **ticks)
+    plain(figure, height=96 + ROW * len(names))

@@ -19,8 +19,8 @@ EVALUATORS = {
 
 
 WHISKERS = (
-    "Whiskers and parentheses: 95% intervals, from resampling the trials. An axis whose interval overlaps with that "
-    "of the first cannot be told apart from it."
+    "Whiskers and parentheses: 95% intervals, from resampling the trials; shares without one order no axes. An axis "
+    "whose interval overlaps with that of the first cannot be told apart from it."
 )
 OF_SOME_TRIALS = (
     "An axis that only some trials have is compared with the axes that all of these trials have, over their "

@@ -5,9 +5,9 @@ import pandas as pd
 from analysis import page
 from analysis.contents import Contents, baseline_scores, label_of, objective_decimals
 from analysis.figures.curves import curve_data, draw_curves
-from analysis.figures.history import draw_history, history_data
+from analysis.figures.history import draw_history
 from analysis.figures.rungs import draw_rungs, rungs_data
-from analysis.figures.slices import draw_slice, slice_data
+from analysis.figures.searched import drawn_study
 from analysis.formats import show_number
 from analysis.front import objectives_text
 from analysis.phrases import counted, join_words
@@ -16,7 +16,7 @@ from analysis.search import settings, trials
 from analysis.sections.front import front
 from analysis.sections.importance import importance
 from analysis.sections.path import ablation_path
-from analysis.sections.space import all_axes, two_axes
+from analysis.sections.space import space_sections
 from analysis.tables import show_score, show_trials
 from rse_study.results.records import FINISHED
 from rse_study.search.stopping import Hyperband, rule_of
@@ -42,9 +42,7 @@ def search_sections(contents: Contents) -> list[str]:
         known_before(contents),
         importance(contents),
         ablation_path(contents),
-        all_axes(contents, table),
-        two_axes(contents, table),
-        slices(contents, table),
+        *space_sections(contents, table),
     ]
 
 
@@ -68,12 +66,15 @@ def best(contents: Contents, table: pd.DataFrame) -> str:
 
 def history(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> str:
     """Return section "History": the search trial by trial, and step by step."""
-    direction, label, decimals = contents.study.objective.direction, contents.label, contents.decimals
+    label, decimals = contents.label, contents.decimals
     if not table["status"].isin(FINISHED).any():
         return page.section("History", page.paragraph("No trial has ended yet."))
-    trialwise = history_data(table, direction)
-    drawn = draw_history(trialwise, scores, label, decimals)
-    parts = [page.paragraph(fidelity_text(contents, table)), page.figure(drawn, "history", trialwise)]
+    parts = [page.paragraph(fidelity_text(contents, table))]
+    complete = table[(table["status"] == "complete") & table["objective"].notna()]
+    if len(complete):
+        best = set(complete.loc[complete["best"], "trial"])
+        drawn = draw_history(drawn_study(contents, complete), scores, label, best, decimals)
+        parts.append(page.figure(drawn, "history", table[["trial", "objective", "t", "status", "best"]]))
     points = curve_data(table, contents.curves)
     if len(points):
         drawn = draw_curves(points, contents.study.rungs, label, decimals)
@@ -95,8 +96,8 @@ def fidelity_text(contents: Contents, table: pd.DataFrame) -> str:
     texts = []
     if table["status"].isin(["stopped_early", "failed"]).any():
         texts.append(
-            "The upper panel shows trials that ran to the end, the lower one those that ended before, at their last "
-            "step. Scores after different numbers of steps are not comparable."
+            "The first figure shows trials that ran to the end; the table below has those that ended before. Scores "
+            "after different numbers of steps are not comparable."
         )
     stopped = contents.rungs.loc[contents.rungs["verdict"] == "stop", "cell"]
     continued = table.loc[(table["status"] == "complete") & table["identity"].isin(stopped), "trial"]
@@ -146,20 +147,3 @@ def known_before(contents: Contents) -> str:
         "trial. They are not results of this study."
     )
     return page.section("Known before", page.paragraph(text))
-
-
-def slices(contents: Contents, table: pd.DataFrame) -> str:
-    """Return a small figure per axis; "" before a trial is complete."""
-    study = contents.study
-    if not (table["status"] == "complete").any():
-        return ""
-    note = (
-        f"{contents.label} of the complete trials against the values of one axis. All other axes differ from dot to "
-        "dot, so a trend may be due to another axis."
-    )
-    frames = [slice_data(table, heading) for heading in study.headings]
-    drawn = [
-        page.figure(draw_slice(frame, axis, heading, contents.decimals), f"slice-{number}", frame)
-        for number, (axis, heading, frame) in enumerate(zip(study.axes, study.headings, frames, strict=True))
-    ]
-    return page.section("One axis at a time", page.paragraph(note), page.grid(drawn))

@@ -1,79 +1,74 @@
-"""The sections on a search's space: all axes at once, and two at a time."""
+"""The sections on a search's space: all axes at once, two of them, and one."""
 
 import pandas as pd
 
 from analysis import page
-from analysis.contents import Contents
-from analysis.figures.contour import LEAST, MAX_POINTS, contour_data, draw_contour
-from analysis.figures.parallel import draw_parallel, parallel_data
-from analysis.figures.rulers import positions_data, rulers_of
+from analysis.contents import BASE, Contents
+from analysis.figures.parallel import draw_parallel
+from analysis.figures.searched import MOST_TRIALS, draw_ranks, draw_slice, drawn_study, trials_of
 
 ALL_AXES = (
-    "Each line is a complete trial: it passes through its value on each axis and ends at its score. Click in the "
+    "Each line is a complete trial: it begins at its score and passes through its value on each axis. Click in the "
     "legend to hide a group. Where the best lines converge, the search has settled the axis; where they spread, it "
     "has not."
 )
-SOME_AXES = (
-    "Some axes belong to some trials only: a line that crosses an axis without a dot has no value there."
-)
+SOME_AXES = "Some axes belong to some trials only: a line at None has no value there."
 TWO_AXES = (
-    "Choose two axes above the map. Dots are the complete trials. Between them, the score is interpolated (trials "
-    "that are close together are averaged first); outside of them, and between choices, nothing is known. All other "
-    "axes differ from dot to dot, so a peak may be due to another axis."
+    "Choose two axes above the figure. Dots are the complete trials, coloured by the rank of their score. All other "
+    "axes differ from dot to dot, so a cluster may be due to another axis."
 )
+ONE_AXIS = (
+    "{label} of the complete trials against the values of one axis; the later a trial, the darker, and the best has an "
+    "orange edge. All other axes differ from dot to dot, so a trend may be due to another axis."
+)
+LEAST = 4  # trials of a figure of two axes
 
 
-def all_axes(contents: Contents, table: pd.DataFrame) -> str:
-    """Return section "All axes at once"; "" before a trial is complete."""
-    study = contents.study
-    rulers = rulers_of(table, study.axes, study.headings)
-    positions = positions_data(table, rulers)
-    if positions.empty:
-        return ""
-    frame = parallel_data(positions, study.objective.direction)
-    drawn = draw_parallel(frame, rulers, contents.label, contents.decimals)
-    text = f"{ALL_AXES} {SOME_AXES}" if any(axis.when for axis in study.axes) else ALL_AXES
-    parts = [page.paragraph(text), page.figure(drawn, "parallel", one_line_each(positions))]
-    return page.section("All axes at once", *parts)
-
-
-def two_axes(contents: Contents, table: pd.DataFrame) -> str:
-    """Return section "Two axes at a time"; "" with too few axes or trials."""
-    study = contents.study
-    rulers = rulers_of(table, study.axes, study.headings)
-    positions = positions_data(table, rulers)
-    num = positions["trial"].nunique()
-    if len(study.axes) < 2 or num < LEAST:
-        return ""
-    frame = contour_data(positions, by_importance(contents))
-    if frame.empty:
-        return ""
-    few = (
-        f"At most {MAX_POINTS} of {num} trials are drawn as dots; the map uses all."
-        if num > MAX_POINTS
-        else ""
+def space_sections(contents: Contents, table: pd.DataFrame) -> list[str]:
+    """Return the sections in order; none before a trial is complete."""
+    complete = table[(table["status"] == "complete") & table["objective"].notna()]
+    if complete.empty:
+        return []
+    study, label, decimals = contents.study, contents.label, contents.decimals
+    drawn, numbers = (
+        drawn_study(contents, complete),
+        complete[["trial", "objective", "best", *study.headings]],
     )
-    drawn = draw_contour(frame, rulers, contents.label, contents.decimals)
-    parts = [
-        page.paragraph(f"{TWO_AXES} {few}".strip()),
-        page.figure(drawn, "contour", one_line_each(positions)),
+    headings = dict(zip((axis.name for axis in study.axes), study.headings, strict=True))
+    tried = {name for one in trials_of(drawn) for name in one.params}
+    headings = {name: heading for name, heading in headings.items() if name in tried}
+    marked = {
+        name: float(part["objective"].iloc[0])
+        for name, part in ((BASE, complete[complete["label"] == BASE]), ("best", complete[complete["best"]]))
+        if len(part)
+    }
+    is_less_better = study.objective.direction == "minimize"
+    few = f"At most {MOST_TRIALS} of {len(complete)} trials are drawn." if len(complete) > MOST_TRIALS else ""
+    some = SOME_AXES if any(axis.when for axis in study.axes) else ""
+    lines = draw_parallel(drawn, headings, label, marked, is_less_better)
+    texts = [
+        page.paragraph(" ".join(one for one in (text, few) if one))
+        for text in (f"{ALL_AXES} {some}".strip(), TWO_AXES, ONE_AXIS.format(label=label))
     ]
-    return page.section("Two axes at a time", *parts)
+    sections = [page.section("All axes at once", texts[0], page.figure(lines, "parallel", numbers))]
+    if len(headings) > 1 and len(complete) >= LEAST:
+        ordered = {name: headings[name] for name in by_importance(contents) if name in headings} | headings
+        ranks = draw_ranks(drawn, ordered, label, decimals)
+        sections.append(page.section("Two axes at a time", texts[1], page.figure(ranks, "ranks", numbers)))
+    best = set(complete.loc[complete["best"], "trial"])
+    slices = [
+        page.figure(
+            draw_slice(drawn, name, heading, label, best, decimals),
+            f"slice-{place}",
+            complete[["trial", heading, "objective"]],
+        )
+        for place, (name, heading) in enumerate(headings.items())
+    ]
+    return [*sections, page.section("One axis at a time", texts[2], page.grid(slices))]
 
 
 def by_importance(contents: Contents) -> list[str]:
-    """Return the headings of the axes by importance, but axes of choices last."""
-    study = contents.study
-    headings = dict(zip((axis.name for axis in study.axes), study.headings, strict=True))
-    choices = {axis.name for axis in study.axes if axis.kind == "choice"}
+    """Return the axes by importance, but axes of choices last."""
+    choices = {axis.name for axis in contents.study.axes if axis.kind == "choice"}
     means = contents.importance.groupby("axis")["value"].mean().sort_values(ascending=False)
-    ordered = sorted(means.index, key=lambda axis: axis in choices)
-    return [headings[axis] for axis in ordered if axis in headings]
-
-
-def one_line_each(positions: pd.DataFrame) -> pd.DataFrame:
-    """Return a row per trial with its score and values, for the download."""
-    columns = ["trial", "objective", "best", "is_base"]
-    wide = positions.pivot(index="trial", columns="axis", values="value")
-    own = positions.drop_duplicates("trial")[columns].set_index("trial")
-    return own.join(wide[list(dict.fromkeys(positions["axis"]))]).reset_index()
+    return sorted(means.index, key=lambda axis: axis in choices)

@@ -1,14 +1,15 @@
-"""Fingerprints of models, by content."""
+"""Fingerprints of models, by content, and the models that a study trained with."""
 
 from pathlib import Path
 
 from huggingface_hub import snapshot_download
 from transformers.utils import cached_file
 
-from rse_study.assets.store import META
+from rse_study.assets.store import META, is_complete
 from rse_study.data.hub_models import hub_arguments
 from rse_study.errors import InputError
 from rse_study.models.model_files import require_regular
+from rse_study.results.reader import Reader
 from rse_study.spec import fingerprint_of, hash_file
 
 WEIGHTS = (".safetensors", ".bin")
@@ -58,3 +59,15 @@ def fingerprint_of_weights(folder: Path) -> str:
     """Hash the weights in a folder, a head's included, and nothing else (sha256)."""
     files = sorted(path for path in folder.iterdir() if path.suffix in WEIGHTS)
     return fingerprint_of({path.name: hash_file(path) for path in files})
+
+
+KINDS = ("tiny-*", "minilm-mlm-*")
+
+
+def trained_assets(study_dir: Path, cache_dir: Path) -> list[Path]:
+    """Return the folders of trained models that a study's cells have on record."""
+    with Reader(study_dir) as reader:
+        materials = [cell.provenance.get("materials", {}) for cell in reader.records()]
+    wanted = {of_cell.get(part) for of_cell in materials for part in ("base", "generator")}
+    folders = [folder for kind in KINDS for folder in sorted((cache_dir / "assets").glob(kind))]
+    return [one for one in folders if is_complete(one) and fingerprint_of_model(str(one)) in wanted]

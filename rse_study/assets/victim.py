@@ -20,8 +20,7 @@ from rse_study.models.text_classifier import TextClassifier
 from rse_study.training.classifier.config import FineTuning
 from rse_study.training.classifier.data import Start, Supervised, identity_of_tuning
 from rse_study.training.classifier.head import fit_head
-from rse_study.training.classifier.loop import TuningCallback, fine_tune
-from rse_study.training.classifier.run import FineTuned
+from rse_study.training.classifier.run import FineTuned, TuningCallback, fine_tune
 
 KIND = "victim"
 WEAK = 0.6  # clean accuracy below which a victim is marked weak: a poor classifier is easily attacked

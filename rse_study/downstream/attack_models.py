@@ -19,7 +19,7 @@ from rse_study.evaluation.attacks.transformations import MaskedLM
 from rse_study.models.generators import load_generator
 from rse_study.models.word_predictor import WordPredictor
 from rse_study.spec import fingerprint_of, hash_file
-from rse_study.storage.node_cache import is_stored
+from rse_study.storage.folders import is_stored
 
 MINILM_MLM = "minilm-mlm"
 _WIKI = ("wiki/wiki1m_head/wiki1m_for_simcse.head.txt", "wiki/wikitext2/sentences.txt")

@@ -12,7 +12,7 @@ from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation, evalu
 from rse_study.evaluation.vectors import Embed
 from rse_study.models.pooling import PoolingKind
 from rse_study.results.records import EvaluationRow
-from rse_study.training.gpu_memory import full_memory_named
+from rse_study.training.loop import full_memory_named
 
 CLASSIFIERS = "classifiers"
 """Name of a subject's folder for fine-tuned classifiers."""

@@ -6,6 +6,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,12 +14,10 @@ import pandas as pd
 
 from rse_study.errors import InputError
 from rse_study.frames import tables as frames
-from rse_study.frames.study_html import study_html
 from rse_study.registry import did_you_mean
 from rse_study.results.archive import unpack_archive
 from rse_study.results.citation import citation
-from rse_study.results.comparing.contrasts import contrasts_frame
-from rse_study.results.comparing.effects import read_effects
+from rse_study.results.comparing.contrasts import contrasts_frame, read_effects
 from rse_study.results.comparing.item_contrasts import crossed_frame, measured_items
 from rse_study.results.files.attack_file import is_attack_folder
 from rse_study.results.files.schema import cell_folder, is_archive, ledger_path
@@ -26,6 +25,54 @@ from rse_study.results.frame_columns import COLUMNS, describe_columns
 from rse_study.results.reader import Reader
 from rse_study.results.study_record import StudyRecord
 from rse_study.search.state import SearchState, describe_counts
+
+MOST_ROWS = 12
+HEADINGS = ("row", "seeds", "mean difference", "95%, all rows at once", "verdict")
+
+
+def study_html(record: StudyRecord, state: str, contrasts: pd.DataFrame) -> str:
+    """Return the HTML that Jupyter shows for a study, with the objective's contrasts."""
+    objective = contrasts[contrasts["metric"] == ""]
+    frames = ", ".join(f"<code>.{name}</code>" for name in COLUMNS)
+    parts = [
+        f"<h3>{escape(record.title or record.name)}</h3>",
+        f"<p><i>{escape(record.question)}</i></p>" if record.question else "",
+        f"<p>{escape(record.kind)}, {escape(state)}.</p>",
+        _table(objective) if len(objective) else "<p>It compares no rows with a baseline.</p>",
+        f"<p>Frames: {frames}; <code>.describe(FRAME)</code> says what their columns mean.</p>",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _table(contrasts: pd.DataFrame) -> str:
+    first = contrasts.iloc[0]
+    head = "".join(f'<th style="text-align:left">{heading}</th>' for heading in HEADINGS)
+    rows = "\n".join(_line(row) for row in contrasts.head(MOST_ROWS).to_dict("records"))
+    left = len(contrasts) - MOST_ROWS
+    more = f"<p>{left} more in <code>.contrasts</code>.</p>" if left > 0 else ""
+    caption = f"{first['measure']}: each row minus {first['minus']}"
+    return f"<p>{escape(caption)}</p>\n<table><tr>{head}</tr>\n{rows}\n</table>{more}"
+
+
+def _line(row: dict[str, object]) -> str:
+    decides = "anytime" if row["criterion"] == "anytime" else "simultaneous"
+    texts = (
+        str(row["row"]),
+        str(row["num_seeds"]),
+        _signed(row["mean"]),
+        _interval(row[f"{decides}_low"], row[f"{decides}_high"]),
+        str(row["verdict"]),
+    )
+    return "<tr>" + "".join(f'<td style="text-align:left">{escape(text)}</td>' for text in texts) + "</tr>"
+
+
+def _signed(value: object) -> str:
+    return "" if pd.isna(value) else f"{value:+.2f}"
+
+
+def _interval(low: object, high: object) -> str:
+    return "fewer than 3 seeds" if pd.isna(low) else f"[{_signed(low)}, {_signed(high)}]"
+
 
 ATTACKS = "attacks"  # folder in a cell's folder
 Read = TypeVar("Read")

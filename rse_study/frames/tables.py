@@ -2,10 +2,9 @@
 
 import pandas as pd
 
-from rse_study.results.cell_state import HAS_RESULT
 from rse_study.results.device_time import gpus_per_worker, num_devices
 from rse_study.results.frame_columns import with_columns
-from rse_study.results.reader import Reader
+from rse_study.results.reader import HAS_RESULT, Reader
 from rse_study.results.records import BASELINES
 from rse_study.results.row_names import names_of_cells
 

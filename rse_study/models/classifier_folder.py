@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from transformers import AutoModelForSequenceClassification
 
 from rse_study.errors import InputError
-from rse_study.models.classifier import Classifier
 from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.export import save_encoder
@@ -25,8 +24,7 @@ from rse_study.models.loading import (
     pretrained,
 )
 from rse_study.models.span_reader import SPAN, SpanClassifier, SpanReader
-from rse_study.models.text_classifier import TextClassifier
-from rse_study.models.text_inputs import Inputs
+from rse_study.models.text_classifier import Classifier, Inputs, TextClassifier
 from rse_study.spec import Spec
 
 RECORD, HEAD = "classifier.json", "head.safetensors"

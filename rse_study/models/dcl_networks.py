@@ -1,6 +1,7 @@
 """The networks of DCL: an online side that is trained, and its target."""
 
 import copy
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -8,13 +9,86 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from rse_study.collectives import Collectives
-from rse_study.models.batch_norm import BatchNorm
+from rse_study.collectives import Alone, Collectives
 from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.heads import BatchNorm
 from rse_study.models.initialisation import seeded_linear
 from rse_study.models.kinds import NormKind
 from rse_study.models.networks import Networks
-from rse_study.models.power_norm import PowerNorm
+
+
+@dataclass
+class Sums:
+    """Sums over the rows of one recorded pass: squares forward, products backward."""
+
+    squares: Tensor
+    num_rows: float
+    scaled_squares: Tensor | None = None
+    products: Tensor | None = None
+
+
+class PowerNorm(nn.Module):
+    """Y = gain * X / psi_(t-1) + bias per feature (DCL eq 9; Shen et al. 2020).
+
+    psi_t^2 = a psi_(t-1)^2 + (1 - a) mean X^2. Backward, with G = gain dY and X^ = X / psi: dX = (G - nu_(t-1) X^) /
+    psi_(t-1), nu_t = nu_(t-1) (1 - (1 - a) mean X^^2) + (1 - a) mean(G X^). This is not the gradient of the forward
+    pass, nor meant to be. psi and nu are buffers, which `update` moves once a step by the recorded pass, over the
+    rows of all workers.
+    """
+
+    psi: Tensor
+    nu: Tensor
+
+    def __init__(self, width: int, collectives: Collectives | None = None, decay: float = 0.9) -> None:
+        super().__init__()
+        self.decay, self.collectives = decay, collectives or Alone()
+        self.gain, self.bias = nn.Parameter(torch.ones(width)), nn.Parameter(torch.zeros(width))
+        self.register_buffer("psi", torch.ones(width))
+        self.register_buffer("nu", torch.zeros(width))
+        self._recorded: Sums | None = None
+
+    def forward(self, x: Float[Tensor, "b d"], *, records: bool = False) -> Float[Tensor, "b d"]:
+        """Normalise the rows; with `records`, the next `update` uses this pass."""
+        x = x.to(torch.promote_types(x.dtype, torch.float32))
+        sums = Sums(x.detach().square().sum(0), float(len(x))) if records else None
+        if records:
+            self._recorded = sums
+        # Copies: `update` may come before the backward pass of another view.
+        return _Normalise.apply(x, self.gain, self.bias, self.psi.clone(), self.nu.clone(), sums)
+
+    @torch.no_grad()
+    def update(self) -> None:
+        sums, keep = self._recorded, self.decay
+        if sums is None:
+            return
+        self._recorded = None
+        count = self.collectives.sum(torch.full_like(self.psi[0], sums.num_rows))
+        mean_square = self.collectives.sum(sums.squares.to(self.psi)) / count
+        if sums.products is not None and sums.scaled_squares is not None:
+            scaled = self.collectives.sum(sums.scaled_squares.to(self.nu)) / count
+            product = self.collectives.sum(sums.products.to(self.nu)) / count
+            self.nu.copy_(self.nu * (1 - (1 - keep) * scaled) + (1 - keep) * product)
+        self.psi.copy_((keep * self.psi.square() + (1 - keep) * mean_square).sqrt())
+
+
+class _Normalise(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, gain: Tensor, bias: Tensor, psi: Tensor, nu: Tensor, sums: Sums | None
+    ) -> Tensor:
+        scaled = x / psi
+        ctx.save_for_backward(scaled, gain, psi, nu)
+        ctx.sums = sums
+        return gain * scaled + bias
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> tuple[Tensor | None, ...]:
+        scaled, gain, psi, nu = ctx.saved_tensors
+        d_y = grads[0]
+        g = gain * d_y
+        if ctx.sums is not None:
+            ctx.sums.scaled_squares, ctx.sums.products = scaled.square().sum(0), (g * scaled).sum(0)
+        return (g - nu * scaled) / psi, (d_y * scaled).sum(0), d_y.sum(0), None, None, None
 
 
 class Projection(nn.Module):

@@ -11,7 +11,7 @@ from rse_study.activity import ProgressCallback
 from rse_study.data.template import encode
 from rse_study.models.encoder import SentenceEncoder, first_position
 from rse_study.models.modes import in_mode
-from rse_study.models.text_inputs import padded_ids
+from rse_study.models.text_classifier import padded_ids
 
 
 class Embedder:

@@ -12,7 +12,7 @@ from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.layout import Padded
 from rse_study.models.modes import in_mode
-from rse_study.models.text_inputs import padded_ids
+from rse_study.models.text_classifier import padded_ids
 
 SHORT = "a short sentence"
 LONG = " ".join([SHORT, "stands beside a sentence of many more words"] * 8)

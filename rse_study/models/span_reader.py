@@ -12,9 +12,7 @@ from torch import Tensor
 from rse_study.data.labelled import Text
 from rse_study.data.template import tokens_of
 from rse_study.errors import InputError
-from rse_study.models.classifier import Classifier
-from rse_study.models.text_classifier import TextClassifier
-from rse_study.models.text_inputs import Inputs, Tokens
+from rse_study.models.text_classifier import Classifier, Inputs, TextClassifier, Tokens
 
 SPAN = ("first token of the answer", "last token of the answer")
 """What the outputs of a span head stand for, in place of classes."""

@@ -9,7 +9,7 @@ from rse_study.data.template import MARKS, PIECE, marks_beginnings, specials, to
 from rse_study.evaluation.attacks.transformations import Blank
 from rse_study.models.encoder import first_position
 from rse_study.models.rtd import Generator, masked_logits
-from rse_study.models.text_inputs import padded_ids
+from rse_study.models.text_classifier import padded_ids
 
 
 class WordPredictor:

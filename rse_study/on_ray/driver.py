@@ -5,11 +5,10 @@ from pathlib import Path
 from threading import Thread
 
 from rse_study.data.hub_client import leave_client_to_its_process
-from rse_study.on_ray.queue.callbacks import StudyCallback
+from rse_study.on_ray.queue.cell import StudyCallback
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.stored.ledger_copy import CopyingCallback
-from rse_study.on_ray.stored.stored_study import stored_study
+from rse_study.on_ray.stored.ledger_copy import CopyingCallback, stored_study
 from rse_study.on_ray.study_run import ReadEvaluation, StudyRun
 from rse_study.on_ray.trackers import Tracker
 from rse_study.on_ray.workers.payloads import MaterialsCache

@@ -9,8 +9,7 @@ import ray
 
 from rse_study.downstream.scored_model import CLASSIFIERS, FineTunedEvaluation
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.on_ray.queue.callbacks import StudyCallback
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue.cell import Cell, StudyCallback
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.workers.evaluations import as_they_come, start_scoring

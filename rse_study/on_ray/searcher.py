@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from threading import Event
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -10,8 +9,7 @@ from ray.tune.search import Searcher
 
 from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray.nodes.lost_cells import Losses
-from rse_study.on_ray.queue.callbacks import StudyCallback
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue.cell import Cell, StudyCallback
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.workers.coordinator import SCORED, Coordinator
 from rse_study.on_ray.workers.payload import CellPayload
@@ -23,16 +21,8 @@ ENDING_SECONDS = 30.0  # that workers have to end after the last cell
 START_SECONDS = 300.0  # a process that starts on a busy node has this much longer before its first report
 
 
-@dataclass(frozen=True)
-class CellStart:
-    """A cell that starts now."""
-
-    cell: Cell
-    payload: CellPayload
-
-
-NextStep = CellStart | Unavailable | Literal["wait", "over"]
-"""a cell; something is gone for good; nothing fits now, or a cell may be tried again; no cell is left to start"""
+NextStep = tuple[Cell, CellPayload] | Unavailable | Literal["wait", "over"]
+"""a cell that starts; something is gone for good; nothing fits now, or a cell may be tried again; none is left"""
 
 
 @runtime_checkable
@@ -80,7 +70,7 @@ class CellSearcher(Searcher):
         if not self._running:
             self.while_idle()
         match self._next_step():
-            case CellStart(cell, payload):
+            case (cell, payload):
                 self._ending_since = None
                 self._running[trial_id] = cell
                 self._last_report[trial_id] = time.monotonic() + START_SECONDS
@@ -109,7 +99,7 @@ class CellSearcher(Searcher):
                 if cell is None:
                     return "over"
                 attempt, rungs = self._queue.attempt_of(cell), self._queue.rungs_of(cell)
-                return CellStart(cell, self._payloads.of_cell(cell, attempt, rungs))
+                return cell, self._payloads.of_cell(cell, attempt, rungs)
         except Unavailable as gone:
             return gone
 

@@ -2,19 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
-from rse_study.evaluation.sts import Similarity
 from rse_study.on_ray.background import BackgroundWork
-from rse_study.on_ray.queue.callbacks import StudyCallback
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue.cell import Cell, StudyCallback
 from rse_study.on_ray.queue.cell_queue import CellQueue
-from rse_study.on_ray.queue.fixed_cells import FixedCells
-from rse_study.on_ray.queue.growing_cells import GrowingCells, wanted_cells
+from rse_study.on_ray.queue.growing_cells import FixedCells, GrowingCells, wanted_cells
 from rse_study.on_ray.queue.proposed_cells import ProposedCells
 from rse_study.on_ray.queue.stages import (
     confirm_cells,
@@ -30,8 +25,8 @@ from rse_study.on_ray.stored.shared_cells import bring_shared_cells
 from rse_study.on_ray.workers.failure_reason import describe
 from rse_study.on_ray.workers.machines import machine_of, machines_of
 from rse_study.on_ray.workers.payloads import MaterialsCache
-from rse_study.results.cell_state import cells_for_next_run, status_for_next_run
 from rse_study.results.files.ledger import Ledger
+from rse_study.results.reader import cells_for_next_run, status_for_next_run
 from rse_study.results.records import BASELINES, FINISHED, CellRecord, EvaluationRow, Stage
 from rse_study.sampling.importance import enter_importance
 from rse_study.sampling.proposer import Proposer
@@ -41,11 +36,11 @@ from rse_study.search.budget import has_room
 from rse_study.search.state import search_state
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.space import Axis
-from rse_study.study.pending import pending_revision
+from rse_study.study.pending import KnownCells, pending_revision, run_again
 from rse_study.study.planning.footprint import trials_of
-from rse_study.study.planning.run_again import KnownCells, run_again
 from rse_study.study.record import provenance_of, study_record
 from rse_study.study.revisions import change_between
+from rse_study.training.evaluator import judges_of
 from rse_study.training.materials import Materials
 
 ReadEvaluation = Callable[[str], Evaluation]
@@ -80,7 +75,7 @@ class StudyRun:
         for trial in trials_of(self._checked):
             self.materials.of(trial)
         self._say_what_is_run_again()
-        evaluations, judges = [self._read(name) for name in study.evaluations], list(judges_of(base))
+        evaluations, judges = [self._read(name) for name in study.evaluations], judges_of(base)
         self._freeze(base, evaluations, judges)
         self._ended = {cell.identity for cell in self._ledger.cells() if self._has_ended(cell)}
         ledger, callback = self._ledger, self._callback
@@ -88,7 +83,7 @@ class StudyRun:
             study, self._checked.base, self._files, ledger, self.materials, callback, evaluations, judges
         )
 
-    def _freeze(self, base: Materials, evaluations: list[Evaluation], judges: list[Evaluation]) -> None:
+    def _freeze(self, base: Materials, evaluations: list[Evaluation], judges: Sequence[Evaluation]) -> None:
         """Enter the study as it is now, with the provenance of its numbers."""
         study, record = self._study, study_record(self._checked, base.dev, evaluations, judges)
         before = self._ledger.study()
@@ -316,12 +311,3 @@ class RememberedMachines:
             self._runtime.open(cell.resources)
             self._known[key] = machines_of(cell, self._runtime.nodes)
         return self._known[key]
-
-
-def judges_of(base: Materials) -> Iterator[Evaluation]:
-    """Yield the evaluations that judge trials in training, for baselines too."""
-    yield Similarity(base.dev)
-    if base.replayed:
-        yield ReplayedPairs.open(Path(base.replayed))
-    if base.replayed_texts:
-        yield ReplayedTexts.open(Path(base.replayed_texts))

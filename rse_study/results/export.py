@@ -9,7 +9,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from rse_study.errors import InputError
-from rse_study.results.comparing.effects import read_effects
+from rse_study.results.comparing.contrasts import read_effects
 from rse_study.results.comparing.item_contrasts import crossed_frame, measured_items
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES

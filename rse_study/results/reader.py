@@ -1,21 +1,61 @@
 """Tidy pandas frames of a ledger, also while a run writes to it."""
 
 import json
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 from rse_study.deferred import DeferredModule
-from rse_study.results.cell_state import HAS_RESULT, cells_for_next_run, status_for_next_run
 from rse_study.results.files.connect import open_study
 from rse_study.results.files.failures import names_failures
 from rse_study.results.files.lock import holder
 from rse_study.results.files.queries import JSON_COLUMNS, LedgerQueries
-from rse_study.results.files.schema import ledger_path
-from rse_study.results.records import WITHDRAWN, CellRecord, Status, evaluation_name
+from rse_study.results.files.result_file import FILE_NAME
+from rse_study.results.files.schema import cell_folder, ledger_path
+from rse_study.results.records import WITHDRAWN, AttemptOutcome, CellRecord, Status, evaluation_name
 from rse_study.results.study_record import StudyRecord
+
+COUNTED: tuple[Status, ...] = ("complete", "stopped_early", "failed", "running")
+HAS_RESULT: tuple[Status, ...] = ("complete", "stopped_early")
+"""Only these cells have an objective; the last measurements of others are in their metrics."""
+
+
+def status_for_next_run(study_dir: Path, identity: str, status: Status) -> Status:
+    """Return a cell's status as the next run of its study finds it.
+
+    A cell that failed without a result is planned: a lost process or input says nothing about its configuration.
+    """
+    has_result = status != "failed" or (cell_folder(study_dir, identity) / FILE_NAME).exists()
+    return status if has_result else "planned"
+
+
+def cells_for_next_run(ledger: LedgerQueries, study_dir: Path) -> list[CellRecord]:
+    """Return the current cells of a study, with their status for the next run."""
+    return as_next_run_finds([one for one in ledger.cells() if not one.retired], study_dir)
+
+
+def as_next_run_finds(cells: Iterable[CellRecord], study_dir: Path) -> list[CellRecord]:
+    """Return cells with their status for the next run."""
+    found = ((one, status_for_next_run(study_dir, one.identity, one.status)) for one in cells)
+    return [
+        one if one.status == status else one.model_copy(update={"status": status}) for one, status in found
+    ]
+
+
+def count_cells(statuses: Iterable[Status], num_planned: int) -> dict[str, int]:
+    """Count cells by status; `missing` ones were never begun, or lost and run next."""
+    known = Counter(statuses)
+    begun: dict[str, int] = {status: known[status] for status in COUNTED}
+    return {"planned": num_planned, **begun, "missing": max(0, num_planned - sum(begun.values()))}
+
+
+def is_lost(outcome: AttemptOutcome, status: Status) -> bool:
+    """Whether an attempt ended without a result; the last one before giving up too."""
+    return outcome == "lost" or (outcome == "failed" and status == "planned")
+
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,11 +192,6 @@ class Reader:
         """Return the cells whose last objective is that of a collapsed model."""
         marks = self.last_points(self.study().objective.mark)["value"]
         return frozenset(marks.index[marks == 1])
-
-    def history(self, identity: str) -> "pd.DataFrame":
-        """Return one cell's metrics, by step and name: t, name, value."""
-        frame = self._read("SELECT t, name, value FROM metric WHERE cell = ?1 ORDER BY t, name", identity)
-        return frame.astype({"value": float})
 
     def rungs(self, retired: bool = False) -> "pd.DataFrame":
         """Return one row per verdict: cell, trial, seed, t, value, verdict."""

@@ -34,19 +34,6 @@ def t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     return Interval(float(sample.mean() - half), float(sample.mean() + half))
 
 
-def welch_interval(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Interval:
-    """Return the interval of mean(first) - mean(second), unpaired (Welch 1947)."""
-    one, other = sample_of(first, 2), sample_of(second, 2)
-    parts = np.array([standard_error(one) ** 2, standard_error(other) ** 2])
-    difference = float(one.mean() - other.mean())
-    if not parts.any():
-        _t_quantile(level, 1)  # checks the level
-        return Interval(difference, difference)
-    freedom = parts.sum() ** 2 / (parts**2 / [one.size - 1, other.size - 1]).sum()
-    half = _t_quantile(level, freedom) * float(np.sqrt(parts.sum()))
-    return Interval(difference - half, difference + half)
-
-
 def bca_interval(
     values: ArrayLike, level: float = 0.95, num_resamples: int = 9999, seed: int = 0
 ) -> Interval:

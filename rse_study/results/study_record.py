@@ -222,13 +222,3 @@ class StudyRecord(Record):
             f"{text} of {axis.paths[0]}" if text in clashes else text
             for text, axis in zip(unique, self.axes, strict=True)
         )
-
-
-class Revision(Record):
-    """A revision of a study."""
-
-    number: int
-    at: str
-    change: str
-    """Difference from the previous revision, in words."""
-    study: StudyRecord

@@ -2,18 +2,23 @@
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import optuna
-from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
-from optuna.trial import FrozenTrial, TrialState, create_trial
+from optuna.distributions import BaseDistribution, FloatDistribution
+from optuna.importance import (
+    BaseImportanceEvaluator,
+    FanovaImportanceEvaluator,
+    PedAnovaImportanceEvaluator,
+    get_param_importances,
+)
+from optuna.trial import FrozenTrial, create_trial
 
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.records import FEWEST_TRIALS, ImportanceRow
 from rse_study.results.study_record import AxisRecord
-from rse_study.sampling.fanova import fanova_shares
 from rse_study.sampling.optuna_types import distribution_of
 from rse_study.sampling.proposer import SearchDirection
 from rse_study.search.choice import mean_of
@@ -21,12 +26,9 @@ from rse_study.study.definition.domains import KINDS, Choice, Condition, Domain
 from rse_study.study.definition.space import Axis
 
 PED_ANOVA, FANOVA = "PED-ANOVA", "fANOVA"
-EVALUATORS = (PED_ANOVA, FANOVA)
-NUM_RESAMPLES = 200  # five lie beyond each end of an interval; 60 trials, 8 axes: 6.4 s of CPU in all
-MOST_OF_RESAMPLE = 500  # 10,000 trials, two axes: 25 s of CPU in all
+NUM_RESAMPLES = 200  # five lie beyond each end of an interval
+MOST_OF_RESAMPLE = 500  # trials; also of a forest, whose time grows faster than its trials
 LEVEL = 0.95
-NUM_TREES = 64  # Optuna's
-NUM_TREES_OF_RESAMPLE = 16  # they widen an interval a little, in a quarter of the time
 
 Trials = Sequence[tuple[Mapping[str, Any], float]]
 """(proposal, value of the objective) of each trial"""
@@ -39,10 +41,10 @@ def enter_importance(ledger: Ledger) -> None:
     trials, axes = full_budget_trials(ledger, study.objective.metric), [_axis(one) for one in study.axes]
     # A complete trial never runs again: as many of them are the same ones.
     of_all = {axis.name for axis in axes if not axis.parent}
-    known = [row for row in ledger.importance() if row.low <= row.high and row.axis in of_all]
-    is_known = {(row.evaluator, row.num_trials) for row in known} == {
-        (one, len(trials)) for one in EVALUATORS
-    }
+    rows = [row for row in ledger.importance() if row.axis in of_all]
+    known = [row for row in rows if row.evaluator == FANOVA or row.low <= row.high]
+    expected = {PED_ANOVA: len(trials), FANOVA: min(len(trials), MOST_OF_RESAMPLE)}
+    is_known = {(row.evaluator, row.num_trials) for row in known} == set(expected.items())
     if not is_known:
         rows = importance_rows(axes, trials, study.objective.direction, study.search_seed)
         ledger.record_importance(rows)
@@ -84,20 +86,20 @@ def importance_rows(
     search_seed: int,
     num_resamples: int = NUM_RESAMPLES,
 ) -> list[ImportanceRow]:
-    """Return each axis' importance by PED-ANOVA and by fANOVA, with intervals.
+    """Return each axis' importance by PED-ANOVA, with an interval, and by fANOVA.
 
     (Watanabe et al. 2023; Hutter et al. 2014.) Intervals are percentiles over resamples of the trials, stretched to the
     share itself where it lies outside. They say how much depends on single trials, and no more: trials of a sampler
     that learns are not independent. Resamples of more than 500 trials hold 500 of them, so that intervals shrink no
-    further. A conditional axis has its share among the trials that have it. A handful of trials, or equal values, give
-    no rows.
+    further, and so does the forest of fANOVA. A conditional axis has its share among the trials that have it. A handful
+    of trials, or equal values, give no rows.
     """
     rows = []
     for when in _conditions(axes):
         own = [axis.name for axis in axes if axis.domain.when == when]
         active = [one for one in trials if all(one[0][name] in values for name, values in when.items())]
         domains = _domains_under(axes, when)
-        shares = _shares_with_intervals(domains, active, direction, search_seed, num_resamples)
+        shares = _shares(domains, active, direction, search_seed, num_resamples)
         rows += [row for row in shares if row.axis in own]
     return rows
 
@@ -126,7 +128,7 @@ def _domains_under(axes: Sequence[Axis], when: Condition) -> dict[str, Domain]:
     return domains
 
 
-def _shares_with_intervals(
+def _shares(
     domains: Mapping[str, Domain],
     trials: Trials,
     direction: SearchDirection,
@@ -135,71 +137,71 @@ def _shares_with_intervals(
 ) -> list[ImportanceRow]:
     if len(trials) < FEWEST_TRIALS or len({value for _, value in trials}) < 2:
         return []
-    ped_anova = _ped_anova(domains, trials, direction)
+    own_scale = {name: distribution_of(domain) for name, domain in domains.items()}
+    known = [_frozen(own_scale, proposal, value) for proposal, value in trials]
     random = np.random.default_rng(search_seed)
     drawn = random.integers(0, len(trials), size=(num_resamples, min(len(trials), MOST_OF_RESAMPLE)))
-    forests = random.integers(0, 2**32, size=num_resamples + 1)
-
-    def fanova(picked: np.ndarray, number: int, num_trees: int) -> Shares:
-        points, values = zip(*(trials[index] for index in picked), strict=True)
-        return fanova_shares(domains, points, values, num_trees=num_trees, seed=int(forests[number]))
-
-    everything = np.arange(len(trials))
+    resampled = [
+        _evaluated(PedAnovaImportanceEvaluator(), direction, [known[index] for index in picked])
+        for picked in drawn
+    ]
+    in_forest = random.permutation(len(trials))[:MOST_OF_RESAMPLE]
+    forest = FanovaImportanceEvaluator(seed=int(random.integers(2**32)))
+    as_numbers = [numbered(domains, *trials[index]) for index in sorted(in_forest)]
     return [
-        *_rows(PED_ANOVA, ped_anova(everything), [ped_anova(picked) for picked in drawn], len(trials)),
-        *_rows(
-            FANOVA,
-            fanova(everything, num_resamples, NUM_TREES),
-            [fanova(picked, number, NUM_TREES_OF_RESAMPLE) for number, picked in enumerate(drawn)],
-            len(trials),
+        *_with_intervals(_evaluated(PedAnovaImportanceEvaluator(), direction, known), resampled, len(trials)),
+        *(
+            ImportanceRow(axis=axis, evaluator=FANOVA, value=share, num_trials=len(as_numbers))
+            for axis, share in _evaluated(forest, direction, as_numbers).items()
         ),
     ]
 
 
-def _rows(
-    evaluator: str, shares: Shares, resampled: Sequence[Shares], num_trials: int
-) -> list[ImportanceRow]:
+def _with_intervals(shares: Shares, resampled: Sequence[Shares], num_trials: int) -> list[ImportanceRow]:
     tail = (1 - LEVEL) / 2
     rows = []
     for axis, share in shares.items():
         low, high = np.quantile([one[axis] for one in resampled], [tail, 1 - tail])
-        rows.append(
-            ImportanceRow(
-                axis=axis,
-                evaluator=evaluator,
-                value=share,
-                low=min(share, float(low)),
-                high=max(share, float(high)),
-                num_trials=num_trials,
-            )
-        )
+        ends = {"low": min(share, float(low)), "high": max(share, float(high))}
+        rows.append(ImportanceRow(axis=axis, evaluator=PED_ANOVA, value=share, num_trials=num_trials, **ends))
     return rows
 
 
-def _ped_anova(
-    domains: Mapping[str, Domain], trials: Trials, direction: SearchDirection
-) -> Callable[[np.ndarray], Shares]:
-    """Return Optuna's evaluator as a function of trial indices, which may repeat."""
-    distributions = {name: distribution_of(domain) for name, domain in domains.items()}
-    known: list[FrozenTrial] = [
-        create_trial(
-            state=TrialState.COMPLETE,
-            params={name: proposal[name] for name in distributions},
-            distributions=distributions,
-            value=value,
-        )
-        for proposal, value in trials
-    ]
+def _evaluated(
+    evaluator: BaseImportanceEvaluator, direction: SearchDirection, trials: Sequence[FrozenTrial]
+) -> Shares:
+    """Return Optuna's shares by axis; trials may repeat."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(direction=direction)
+    study.add_trials(trials)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a resample may be all ties: its shares are alike then
+        found = get_param_importances(study, evaluator=evaluator)
+    return {name: float(share) for name, share in found.items()}
 
-    def shares(picked: np.ndarray) -> Shares:
-        optuna.logging.set_verbosity(optuna.logging.ERROR)
-        study = optuna.create_study(direction=direction)
-        study.add_trials([known[index] for index in picked])
-        with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", UserWarning
-            )  # a resample may be all ties: its shares are alike then
-            found = get_param_importances(study, evaluator=PedAnovaImportanceEvaluator())
-        return {name: float(share) for name, share in found.items()}
 
-    return shares
+def _frozen(
+    distributions: Mapping[str, BaseDistribution], proposal: Mapping[str, Any], value: float
+) -> FrozenTrial:
+    params = {name: proposal[name] for name in distributions}
+    return create_trial(params=params, distributions=dict(distributions), value=value)
+
+
+def numbered(domains: Mapping[str, Domain], proposal: Mapping[str, Any], value: float) -> FrozenTrial:
+    """Return a trial whose axes are numbers, each uniform as the axis is searched.
+
+    Optuna's fANOVA measures a logarithmic axis linearly, an integer's ends by half, and choices as corners of a cube:
+    so it is given logarithms, integers with half a unit on either side, and the places of choices.
+    """
+    params, distributions = {}, {}
+    for name, domain in domains.items():
+        if domain.scale == "log":
+            params[name] = math.log(proposal[name])
+            low, high = domain.edges()
+            distributions[name] = FloatDistribution(math.log(low), math.log(high))
+        elif domain.is_finite:
+            params[name] = float(domain.values().index(proposal[name]))
+            distributions[name] = FloatDistribution(-0.5, len(domain.values()) - 0.5)
+        else:
+            params[name], distributions[name] = float(proposal[name]), FloatDistribution(*domain.edges())
+    return _frozen(distributions, params, value)

@@ -12,7 +12,7 @@ from rse_study.errors import InputError, first_line
 from rse_study.sampling.optuna_types import STATES
 from rse_study.search.stopping import RuleByClass, StoppingRule, TrialAtRung
 from rse_study.study.checking.early_stopping import construct_rule, rule_class
-from rse_study.study.checking.sampler_class import source_of
+from rse_study.study.checking.samplers import source_of
 from rse_study.study.definition.config import Study
 
 

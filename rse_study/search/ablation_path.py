@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from rse_study.results.cell_state import HAS_RESULT
+from rse_study.results.reader import HAS_RESULT
 from rse_study.results.records import BASE, FINISHED, CellRecord, ImportanceRow
 from rse_study.results.settings import ConfirmSettings, PathSettings
 from rse_study.results.study_record import StudyRecord

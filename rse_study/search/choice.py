@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from rse_study.results.cell_state import HAS_RESULT
 from rse_study.results.files.queries import LedgerQueries
+from rse_study.results.reader import HAS_RESULT
 from rse_study.results.records import FINISHED, CellRecord, Direction
 from rse_study.results.study_record import StudyRecord
 

@@ -95,7 +95,7 @@ def _require_whole(ledger: sqlite3.Connection, path: Path) -> None:
     if said != "ok" or ledger.execute("PRAGMA foreign_key_check").fetchone():
         raise damaged(said, path)
     rows = LedgerQueries(ledger)
-    for read in (rows.revisions, rows.cells, rows.attempts, rows.rungs, rows.evaluations, rows.provenance):
+    for read in (rows.study, rows.cells, rows.attempts, rows.rungs, rows.evaluations, rows.provenance):
         read()
 
 

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from rse_study.results.cell_state import count_cells
 from rse_study.results.comparing.row_seeds import RowSeeds, row_seeds_of
 from rse_study.results.files.queries import LedgerQueries
-from rse_study.results.reader import Reader
+from rse_study.results.reader import Reader, count_cells
 from rse_study.results.records import CellRecord, Stage
 from rse_study.results.settings import StudySettings
 from rse_study.results.study_record import StudyRecord

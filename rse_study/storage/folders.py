@@ -1,4 +1,4 @@
-"""Folders in a storage: objects, and a manifest, written last, that lists them."""
+"""Folders in a storage (objects and a manifest, written last), and copies of them."""
 
 import json
 import shutil
@@ -9,9 +9,11 @@ from pydantic import ValidationError
 
 from rse_study.errors import InputError
 from rse_study.results.files.atomic import replace_folder
+from rse_study.results.files.schema import MODEL_FOLDER, cell_folder, storage_file
 from rse_study.results.records import Record
 from rse_study.spec import fingerprint_of, hash_file
-from rse_study.storage.storage import Storage
+from rse_study.storage.locked import locked
+from rse_study.storage.storage import Storage, study_key
 
 SUFFIX = ".folder.json"
 
@@ -120,3 +122,55 @@ def _parsed(content: bytes, where: str) -> Manifest:
         raise InputError(
             f"damaged: {str(error).splitlines()[0]}", where=where, remedy="Remove it and run again"
         ) from None
+
+
+SHARED = "shared"
+"""Prefix of folders stored by content, which never change."""
+MARK = "storage:"
+
+
+class NodeCache:
+    """Local copies of storage folders that never change."""
+
+    def __init__(self, root: Path, storage: Storage) -> None:
+        self._root, self._storage = root, storage
+
+    def put(self, folder: Path) -> str:
+        """Store a folder unless it is there; return its name for any node."""
+        key = f"{SHARED}/{folder.name.lstrip('.')}-{fingerprint_of_folder(folder)[:16]}"
+        if not has_folder(self._storage, key):
+            put_folder(self._storage, key, folder)
+        return MARK + key
+
+    def take(self, name: str) -> Path:
+        """Return the local folder of that name; one process fetches it, others wait."""
+        key = name.removeprefix(MARK)
+        folder = self._root / key
+        if folder.is_dir():
+            return folder
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with locked(folder.with_name(f".{folder.name}.lock")):
+            if not folder.is_dir():
+                self._fetch(key, folder)
+        return folder
+
+    def _fetch(self, key: str, folder: Path) -> None:
+        for draft in drafts_of(folder):  # left by a killed process: no other holds the lock
+            shutil.rmtree(draft, ignore_errors=True)
+        if not get_folder(self._storage, key, folder):
+            remedy = "Run the study again: its driver puts there what is missing"
+            raise InputError(f"no {key}", where=self._storage.location, remedy=remedy)
+
+
+def is_stored(name: str) -> bool:
+    """Whether the name refers to a folder in a storage rather than on this machine."""
+    return name.startswith(MARK)
+
+
+def bring_model(study_dir: Path, identity: str) -> bool:
+    """Copy a cell's model from the study's storage; False without storage or model."""
+    if not storage_file(study_dir).is_file():
+        return False
+    storage = Storage(json.loads(storage_file(study_dir).read_text(encoding="utf-8"))["location"])
+    key = f"{study_key(study_dir.name)}/{cell_folder(Path(), identity)}/{MODEL_FOLDER}"
+    return get_folder(storage, key, cell_folder(study_dir, identity) / MODEL_FOLDER)

@@ -1,12 +1,15 @@
 """Objects (named bytes), written atomically in a folder or behind a URL."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pyarrow import fs, memory_map
 
+from rse_study.errors import InputError
 from rse_study.results.files.atomic import write_whole
+from rse_study.storage.location import FORM, absolute, check_location, is_url
 
 PIECE_BYTES = (
     64 << 20
@@ -138,3 +141,34 @@ def _pieces(source: Any) -> Iterator[bytes]:
     size = source.size()
     for at in range(0, size, PIECE_BYTES):
         yield source.read_at(min(PIECE_BYTES, size - at), at)
+
+
+CONNECT_SECONDS, REQUEST_SECONDS = 5.0, 30.0
+MAX_REQUESTS = 3  # per operation, by the client itself; after that `Storage` waits
+
+
+def open_objects(location: str) -> Objects:
+    """Open the objects at a location; raise InputError if it cannot be a storage."""
+    check_location(location)
+    parts = urlsplit(location)
+    if not is_url(location):
+        return FolderObjects(Path(unquote(parts.path) if parts.scheme else absolute(location)).resolve())
+    try:
+        if parts.scheme == "s3":
+            return ArrowObjects(_s3(dict(parse_qsl(parts.query))), f"{parts.netloc}{unquote(parts.path)}")
+        return ArrowObjects(*fs.FileSystem.from_uri(location))
+    except (OSError, ValueError, ImportError) as error:
+        raise InputError(str(error).split("\n")[0], where=f"storage {location}", rule=f"is {FORM}") from None
+
+
+def _s3(options: Mapping[str, str]) -> fs.S3FileSystem:
+    endpoint = options.get("endpoint_override", "")
+    scheme, _, host = endpoint.rpartition("://")
+    return fs.S3FileSystem(
+        endpoint_override=host or None,
+        scheme=scheme or options.get("scheme", "https"),
+        region=options.get("region"),
+        connect_timeout=CONNECT_SECONDS,
+        request_timeout=REQUEST_SECONDS,
+        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=MAX_REQUESTS),
+    )

@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from rse_study.errors import GOES_ON, InputError, Unavailable, first_line
-from rse_study.storage.connect import open_objects
-from rse_study.storage.objects import Objects
+from rse_study.storage.objects import Objects, open_objects
 
 PATIENCE = "RSE_STUDY_STORAGE_PATIENCE"
 """Environment variable: seconds to wait for an unresponsive storage, 300 by default."""

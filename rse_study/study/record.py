@@ -18,8 +18,8 @@ from rse_study.study.checking.inert import checks_of
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.domains import Int
-from rse_study.study.definition.objective import Objective
 from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.search import Objective
 from rse_study.study.definition.space import Axis
 from rse_study.training.materials import Materials
 from rse_study.training.provenance import provenance

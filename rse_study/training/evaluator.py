@@ -1,13 +1,14 @@
 """Scores of the encoder during training, which draw nothing and move no weight."""
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rse_study.evaluation.evaluations import FrozenEvaluation
 from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
-from rse_study.evaluation.sts import aggregation_of, evaluate_sts
+from rse_study.evaluation.sts import Similarity, aggregation_of, evaluate_sts
 from rse_study.evaluation.vectors import Embed
 from rse_study.models.embedder import Embedder
 from rse_study.models.encoder import SentenceEncoder
@@ -18,38 +19,32 @@ from rse_study.training.trial import Trial
 DEGENERATE = "robust/degenerate"
 
 
-@dataclass(frozen=True)
-class ReplayedAttacks:
-    """Attacks that were found once, replayed on the current encoder."""
+def judges_of(materials: Materials) -> list[FrozenEvaluation]:
+    """Return evaluations that judge trials in training: dev pairs, replayed attacks."""
+    return [Similarity(materials.dev), *attacks_in(materials)]
 
-    pairs: ReplayedPairs | None = None
-    texts: ReplayedTexts | None = None
 
-    @classmethod
-    def open(cls, materials: Materials) -> "ReplayedAttacks":
-        pairs, texts = materials.replayed, materials.replayed_texts
-        return cls(
-            ReplayedPairs.open(Path(pairs)) if pairs else None,
-            ReplayedTexts.open(Path(texts)) if texts else None,
-        )
+def attacks_in(materials: Materials) -> list[FrozenEvaluation]:
+    """Open the attacks that were found once, to be replayed on other encoders."""
+    pairs, texts = materials.replayed, materials.replayed_texts
+    found: list[FrozenEvaluation] = [ReplayedPairs.open(Path(pairs))] if pairs else []
+    return [*found, ReplayedTexts.open(Path(texts))] if texts else found
 
-    def metrics(self, embed: Embed, scored: list[EvaluationRow]) -> dict[str, float]:
-        """Return robust/..., with 1 as `degenerate` if pairs or texts show a collapse.
 
-        The rows behind them join `scored`.
-        """
-        attacks: list[FrozenEvaluation] = []
-        if self.pairs:
-            attacks.append(self.pairs)
-        if self.texts:
-            attacks.append(self.texts)
-        metrics: dict[str, float] = {}
-        for attack in attacks:
-            rows = attack.score(embed, "")
-            scored += rows
-            metrics |= {f"robust/{row.aggregation}": row.value for row in rows}
-            metrics[DEGENERATE] = max(metrics.get(DEGENERATE, 0.0), *(float(row.degenerate) for row in rows))
-        return metrics
+def robust_metrics(
+    attacks: Sequence[FrozenEvaluation], embed: Embed, scored: list[EvaluationRow]
+) -> dict[str, float]:
+    """Return robust/..., with 1 as `degenerate` if pairs or texts show a collapse.
+
+    The rows behind them join `scored`.
+    """
+    metrics: dict[str, float] = {}
+    for attack in attacks:
+        rows = attack.score(embed, "")
+        scored += rows
+        metrics |= {f"robust/{row.aggregation}": row.value for row in rows}
+        metrics[DEGENERATE] = max(metrics.get(DEGENERATE, 0.0), *(float(row.degenerate) for row in rows))
+    return metrics
 
 
 @dataclass
@@ -73,7 +68,7 @@ class InTrainingEvaluator:
         rows = {(row.task, row.aggregation): row for row in self.scored}
         score = rows[dev.name, aggregation_of(dev)]
         each = {f"dev/{name}": rows[name, "all"].value for name in dev.subsets}
-        robust = self.replayed_attacks.metrics(self.embed, self.scored)
+        robust = robust_metrics(self.attacks, self.embed, self.scored)
         return {"dev": score.value, "dev/degenerate": float(score.degenerate), **each, **robust}
 
     @functools.cached_property
@@ -81,5 +76,5 @@ class InTrainingEvaluator:
         return Embedder(self.encoder, self.tokenizer, template=self.trial.encoder.template)
 
     @functools.cached_property
-    def replayed_attacks(self) -> ReplayedAttacks:
-        return ReplayedAttacks.open(self.materials)
+    def attacks(self) -> list[FrozenEvaluation]:
+        return attacks_in(self.materials)

@@ -5,24 +5,107 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
 from rse_study.collectives import Collectives
-from rse_study.errors import InputError, NonFiniteLoss
-from rse_study.results.files.result_file import Result
-from rse_study.results.files.schema import CHECKPOINT_FOLDER
+from rse_study.errors import InputError, NonFiniteLoss, first_line
+from rse_study.results.bit_equality import SIMILARITY_DIGITS, UNLIKE
+from rse_study.results.files.evaluation_file import ITEMS_FILE
+from rse_study.results.files.result_file import (
+    FILE_NAME,
+    PARAMETERS,
+    WORK,
+    Point,
+    Result,
+    read_result,
+    write_result,
+)
+from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.results.records import Verdict
 from rse_study.training import checkpoint
-from rse_study.training.cell_result import conclude, finished
 from rse_study.training.checkpoint import Publish, TrainState, keep_local
-from rse_study.training.gpu_memory import full_memory_named
 from rse_study.training.materials import Materials, identity_of
 from rse_study.training.session import Session
-from rse_study.training.session_setup import open_session
-from rse_study.training.shared_files import scores_of_base
+from rse_study.training.session_setup import open_session, scores_of_base
 from rse_study.training.trial import Trial
+
+FULL = "the GPU's memory is full"
+OTHER_WORDS = ("CUDA error: out of memory", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED")
+"""of errors that are no torch.OutOfMemoryError, for memory that torch does not manage"""
+
+
+@contextmanager
+def full_memory_named() -> Iterator[None]:
+    """Raise InputError where CUDA runs out of memory: it would again the next time."""
+    try:
+        yield
+    except RuntimeError as error:
+        text = str(error)
+        if not isinstance(error, torch.OutOfMemoryError) and not any(words in text for words in OTHER_WORDS):
+            raise
+        rule = "weights, optimizer state and activations of a batch must all fit at once"
+        remedy = (
+            "Compute fewer sentences at a time (chunk_size: 16 with graphed: false, of the base or of one row; a study"
+            " that has begun needs another name for that), or give a cell more of a GPU (resources.gpus)"
+        )
+        raise InputError(f"{FULL} ({first_line(error)[:300]})", rule=rule, remedy=remedy) from None
+
+
+def finished(directory: Path, identity: str) -> Result | None:
+    """Read the result of an ended cell; InputError if it is damaged or another cell's."""
+    if not (directory / FILE_NAME).exists():
+        return None
+    result = read_result(directory)
+    if result.identity != identity:
+        raise InputError(
+            "the result here is another configuration's",
+            where=str(directory),
+            rule="a folder belongs to one trial, one seed and one set of data",
+            remedy="Choose another --out, or remove the folder to start anew",
+        )
+    return result
+
+
+def conclude(
+    state: TrainState,
+    session: Session,
+    status: Literal["complete", "failed", "stopped_early"],
+    reason: str = "",
+) -> None:
+    """Write result.json, on rank 0, before anybody learns how the cell ended."""
+    if session.run.collectives.rank != 0:
+        return
+    history = tuple(Point(**point) for point in state.history)
+    best = {} if state.best is None else {"dev/kept": state.best, "dev/kept_t": float(state.best_t)}
+    trial = session.trial
+    result = Result(
+        identity=state.identity,
+        seed=session.run.streams.seed,
+        config=trial.model_dump(mode="json"),
+        status=status,
+        reason=reason,
+        history=history,
+        final=history[-1].metrics | best,
+        provenance=state.provenance
+        | {
+            "materials": session.materials.fingerprints,
+            PARAMETERS: sum(part.numel() for part in session.networks.parameters()),
+            WORK: trial.method.cost.work * state.t,
+            SIMILARITY_DIGITS: state.similarity_digits,
+            UNLIKE: state.unlike,
+        },
+        duration_s=state.seconds,
+    )
+    write_result(session.directory, result)
+    session.publish(ITEMS_FILE)
+    session.publish(MODEL_FOLDER)
+    session.publish(FILE_NAME)
+    if status == "complete":
+        checkpoint.remove(session.directory / CHECKPOINT_FOLDER)
+        session.publish(CHECKPOINT_FOLDER)
+
 
 SAVING_SHARE = 20  # each second spent on writing or sending a checkpoint is followed by this many without one
 Points = Generator["Progress", Verdict | None, None]

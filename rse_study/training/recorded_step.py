@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from rse_study.data.draws import Draws
+from rse_study.data.batches import Draws
 from rse_study.errors import InputError, first_line
 from rse_study.methods.method import StepOutcome
 

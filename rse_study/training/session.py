@@ -11,13 +11,11 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from rse_study.data.batches import Batch, Batches
-from rse_study.data.draws import Draws, Make, sent_all
+from rse_study.data.batches import Batch, Batches, Draws, Make, sent_all
 from rse_study.evaluation.rank_correlation import DIGITS
 from rse_study.methods.method import Networks, RunContext, StepOutcome
 from rse_study.results.bit_equality import what_decides, what_differs
-from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
-from rse_study.results.files.item_file import write_items
+from rse_study.results.files.evaluation_file import ITEMS_FILE, write_items
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.results.study_record import AT_CHECKPOINT
 from rse_study.spec import fingerprint_of

@@ -1,5 +1,8 @@
-"""The setup of a cell's session: encoder, batches, networks, optimiser."""
+"""The setup of a session: encoder, batches, networks, and files that cells share."""
 
+import math
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +15,20 @@ from rse_study.data.tokenised import TokenisedCorpus, vocabulary_fingerprint
 from rse_study.errors import InputError
 from rse_study.methods.method import RunContext
 from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.generator_outputs import GeneratorOutputs, make_room
 from rse_study.models.generators import check_same_tokenizer, load_generator
 from rse_study.models.loading import load_encoder
 from rse_study.models.rtd import Generator
+from rse_study.results.bit_equality import what_decides
+from rse_study.results.files.atomic import read_sealed, write_sealed
+from rse_study.spec import fingerprint_of
 from rse_study.streams import Streams
 from rse_study.training.arithmetic import Arithmetic
 from rse_study.training.checkpoint import Publish, keep_local
 from rse_study.training.materials import Materials
+from rse_study.training.provenance import provenance
 from rse_study.training.recorded_step import CudaGraphs
 from rse_study.training.session import Session
-from rse_study.training.shared_files import open_outputs
 from rse_study.training.trial import Trial
 
 
@@ -119,3 +126,90 @@ def require_equal_shares(trial: Trial, workers: int) -> None:
     if trial.graphed and workers > 1:
         rule, remedy = "records the steps of one worker", "Use one worker, or graphed: false"
         raise InputError(f"graphed: true with {workers} workers", where="trial", rule=rule, remedy=remedy)
+
+
+OUTPUTS_FOLDER = "generator-outputs"
+
+
+def open_outputs(
+    trial: Trial, seed: int, materials: Materials, collectives: Collectives, device: torch.device
+) -> GeneratorOutputs | None:
+    """Open the outputs that cells share; None without a generator or fingerprints."""
+    if not trial.method.generator or not {"corpus", "generator"} <= materials.fingerprints.keys():
+        return None
+    root = materials.corpus.parent / OUTPUTS_FOLDER
+    folder = root / fingerprint_of(_key_of_outputs(trial, seed, materials, collectives, device))[:32]
+    with suppress(OSError):  # the corpus may be in a read-only folder
+        make_room(root, folder)
+    return GeneratorOutputs(folder)
+
+
+def _key_of_outputs(
+    trial: Trial, seed: int, materials: Materials, collectives: Collectives, device: torch.device
+) -> dict[str, Any]:
+    """Return all that the outputs depend on; sharing cells may differ in the rest."""
+    return {
+        "corpus": materials.fingerprints["corpus"],
+        "generator": materials.fingerprints["generator"],
+        "seed": seed,
+        "batch_size": trial.batch_size,
+        "chunk_size": trial.chunk_size,
+        "settings": trial.method.generator_settings,
+        "semantics": [trial.semantics, trial.encoder.semantics],
+        "rank": collectives.rank,
+        **({"graphed": True} if trial.graphed else {}),  # places in batches of another width
+        # Versions, machine, precision, workers and threads: where two logits are nearly equal, they may decide.
+        "decides": what_decides(provenance(device, collectives.size, trial.precision)),
+    }
+
+
+SCORES_FOLDER = "scores-of-bases"
+KIND = "scores"
+NOT_OF_SCORES = {"corpus", "generator", "synonyms"}
+"""fingerprints that decide no score before the first step"""
+
+
+def scores_of_base(
+    trial: Trial,
+    materials: Materials,
+    num_workers: int,
+    device: torch.device,
+    measure: Callable[[], dict[str, float]],
+) -> dict[str, float]:
+    """Return the scores of `measure`, or those it gave another cell of this base.
+
+    Nothing is trained yet: only base, pooling and the evaluations decide. Nothing is shared without their
+    fingerprints.
+    """
+    if not {"base", "dev"} <= materials.fingerprints.keys():
+        return measure()
+    path = (
+        materials.corpus.parent
+        / SCORES_FOLDER
+        / f"{_key_of_scores(trial, materials, num_workers, device)[:32]}.json"
+    )
+    with suppress(InputError):
+        return read_sealed(path, KIND, _scores, missing="It is measured", remedy="It is measured again")
+    scores = measure()
+    if all(map(math.isfinite, scores.values())):
+        with suppress(OSError):  # the corpus may be in a read-only folder
+            write_sealed(path, KIND, scores)
+    return scores
+
+
+def _key_of_scores(trial: Trial, materials: Materials, num_workers: int, device: torch.device) -> str:
+    measured = {name: one for name, one in materials.fingerprints.items() if name not in NOT_OF_SCORES}
+    return fingerprint_of(
+        {
+            "materials": measured,
+            "pooling": trial.encoder.pooling,
+            "template": trial.encoder.template,
+            "semantics": [part.semantics for part in (trial, trial.encoder, trial.selection, trial.replayed)],
+            "compiled": trial.compiled,
+            "decides": what_decides(provenance(device, num_workers, trial.precision)),
+        }
+    )
+
+
+def _scores(content: Any) -> dict[str, float]:
+    return {str(name): float(value) for name, value in content.items()}

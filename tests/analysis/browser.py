@@ -128,9 +128,6 @@ class Tab:
         for kind in ("mousePressed", "mouseReleased"):
             self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
-    def move_to(self, x, y):
-        self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
-
     def middle(self, selector):
         """Where an element is, after it came into sight."""
         return self.say(

@@ -36,38 +36,6 @@ def test_the_largest_gain_and_loss_are_told_with_their_intervals_for_all_rows():
     )
 
 
-# Every seed is up, one of them far: the interval holds 0, and no sign pattern is further from 0.
-EIGHT = FLAT + FLAT
-LOPSIDED = tuple(value + gain for value, gain in zip(EIGHT, (9.0, 1, 1, 1, 1, 1, 1, 1), strict=True))
-
-
-def test_p_is_told_only_where_it_disagrees_with_the_interval():
-    agreed, compared = of_rows({"base": EIGHT, "up": ABOVE + ABOVE})
-    assert compared["up"].p_holm < 0.05
-    assert "suggestive" not in agreed.text and "p =" not in agreed.text
-    answer, compared = of_rows({"base": EIGHT, "odd": LOPSIDED})
-    assert compared["odd"].p_holm < 0.05 and not compared["odd"].deciding.excludes(0.0)
-    assert answer.text.endswith(
-        "8 seeds). Only suggestive, because the interval and Holm's p disagree: odd (p = 0.0078)."
-    )
-    few, compared = of_rows({"base": EIGHT[:4], "odd": LOPSIDED[:4]})
-    assert compared["odd"].least_p_holm > 0.05  # p can say nothing here
-    assert "suggestive" not in few.text
-
-
-def test_what_is_shown_is_told_before_what_is_large():
-    wild = (20.0, 95.0, 30.0, 99.0)
-    answer, compared = of_rows({"base": FLAT, "wild": wild, "up": ABOVE})
-    assert abs(compared["wild"].mean) > abs(compared["up"].mean)
-    expected = "Of 2 rows compared with base, 1 is better and 1 is undecided; largest gain: up, +5.05 "
-    assert answer.text.startswith(expected)
-    answer, _ = of_rows({"base": FLAT[:2], "up": ABOVE[:2]})
-    assert not answer.is_settled
-    assert answer.text == "No answer: no row shares 3 seeds with base, the fewest that give an interval."
-    expected = "No answer: no row to compare with base."
-    assert contrasts_answer({}, "base", 2).text == expected
-
-
 def test_no_difference_that_is_shown_is_said_to_be_none_with_the_largest_and_its_interval():
     answer, _ = of_rows({"base": FLAT, "near": NEAR, "same": FLAT})
     assert answer.is_settled

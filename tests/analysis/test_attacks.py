@@ -76,20 +76,6 @@ def test_it_loads_nothing_holds_its_texts_as_they_are_and_tells_every_attack(htm
         assert words in text, words
 
 
-def test_where_nothing_is_marked_or_fell_the_page_says_so(tmp_path):
-    end(tmp_path, "mr", "pwws", [outcome(0, "a b", {0: "c"})])
-    text = Outline(write_attacks(tmp_path).read_text(encoding="utf-8")).text
-    assert "\N{DAGGER}" not in text
-    assert "In the list below" not in text
-    end(tmp_path / "failed", "mr", "pwws", [outcome(0, "a b", {}, "failed")])
-    outline = Outline(write_attacks(tmp_path / "failed").read_text(encoding="utf-8"))
-    assert "No input fell." in outline.text
-    assert "queries" in outline.figures
-    end(tmp_path / "other", "mr", "pwws", [skipped(0)])
-    text = Outline(write_attacks(tmp_path / "other").read_text(encoding="utf-8")).text
-    assert "No figure: every input was skipped." in text
-
-
 def test_an_interval_of_a_share_is_wilson_s():
     # Newcombe (1998), table I: 81 of 263, and 0 of 20.
     expected = pytest.approx((0.2553, 0.3662), abs=5e-5)

@@ -104,15 +104,6 @@ def test_where_more_is_better_the_papers_sign_is_the_other_one_and_baselines_sta
     assert math.isnan(similar["BERT-base", "STS12", "token overlap"].printed)
 
 
-def test_cells_stand_as_the_papers_blocks_and_rows_do(tmp_path):
-    rows = {"ours": SIMCSE, "RobustSentEmbed": SIMCSE, "USCAL": SIMCSE, "SimCSE": SIMCSE}
-    every = dict.fromkeys(rows, SIMCSE) | {"start": 88.0}
-    scores = {RATE.format("mr", "bae"): every, RATE.format("mr", "pwws"): every}
-    found = cells_of(make(tmp_path, scores, rows=rows))
-    order = ["before training", "SimCSE", "USCAL", "RobustEmbed", "RobustSentEmbed", "ours"]
-    assert list(found) == [(block, "MR", row) for block in ("PWWS", "BAE") for row in order]
-
-
 def test_a_mean_is_there_where_all_its_columns_are(tmp_path):
     five = ("MR", "CR", "SUBJ", "MPQA", "SST2")
     scores = {f"{task}/full/accuracy": {"SimCSE": SIMCSE, "USCAL": above(SIMCSE, 1.0)} for task in five}
@@ -126,19 +117,6 @@ def test_a_mean_is_there_where_all_its_columns_are(tmp_path):
     assert (cell.printed, cell.printed_difference) == (85.80, pytest.approx(0.09))
 
 
-def test_a_mean_of_a_seed_needs_every_column_of_that_seed(tmp_path):
-    scores = {
-        RATE.format("mr", "pwws"): {"SimCSE": SIMCSE, "USCAL": SIMCSE},
-        RATE.format("sst2", "pwws"): {"SimCSE": SIMCSE, "USCAL": (None, *SIMCSE[1:])},
-    }
-    others = {
-        RATE.format(task, "pwws"): {"SimCSE": SIMCSE, "USCAL": SIMCSE}
-        for task in ("imdb", "yelp", "mrpc", "snli", "mnli_mismatched")
-    }
-    found = cells_of(make(tmp_path, scores | others))
-    assert (found["PWWS", "Avg.", "SimCSE"].num_seeds, found["PWWS", "Avg.", "USCAL"].num_seeds) == (3, 2)
-
-
 def test_without_a_baseline_the_encoder_before_training_is_what_a_row_is_compared_with(tmp_path):
     metric = "GLUE-WNLI/fine_tuned/accuracy"
     gain = BEYOND * half_width(SEEDS)
@@ -150,48 +128,6 @@ def test_without_a_baseline_the_encoder_before_training_is_what_a_row_is_compare
     (wnli, *others) = found.judged
     assert (wnli.claim.id, wnli.verdict) == ("l2p-table4-wnli", "reproduced")
     assert {judged.verdict for judged in others} == {"not asked"}
-
-
-def test_a_claim_is_judged_on_its_metric_less_being_better(tmp_path):
-    width = half_width(SEEDS, 2)  # two of ten claims are asked
-    base = (40.0, 41.0, 40.5)
-    rows = {"USCAL": SIMCSE, "RobustSentEmbed": SIMCSE}
-    scores = {
-        f"{PWWS}/queries": {"USCAL": base, "RobustSentEmbed": above(base, BEYOND * width)},
-        f"{PWWS}/original_accuracy": dict.fromkeys(rows, (90.0,) * SEEDS),
-        f"{PWWS}/accuracy_under_attack": {"USCAL": base, "RobustSentEmbed": above(base, BEYOND * width)},
-    }
-    comparison = read(make(tmp_path, scores, table="rse-figure2", rows=rows, baseline="USCAL"))
-    found = {judged.claim.id: judged for judged in comparison.judged}
-    assert found["rse-figure2-queries-pwws"].verdict == "reproduced"
-    assert found["rse-figure2-accuracy-pwws"].verdict == "reproduced"
-    (one,) = found["rse-figure2-accuracy-pwws"].compared
-    assert one.mean == pytest.approx(BEYOND * width)  # what USCAL loses more
-    assert found["rse-figure2-queries-bae"].verdict == "not asked"
-    cell = by_place(comparison)["PWWS", "accuracy reduction", "RobustSentEmbed"]
-    assert cell.mean == pytest.approx(90.0 - 40.5 - BEYOND * width)
-    assert (cell.direction, cell.less_is_better) == ("", True)  # the paper's text has no numbers of it
-    remarks = column_remarks(comparison.columns, "rse-figure2")
-    assert remarks == ["Less is better for accuracy reduction."]
-
-
-def test_nothing_is_decided_while_a_score_is_still_to_come(tmp_path):
-    """Of a cell that runs, and of one that waits for its evaluation."""
-    column = rates({"RobustSentEmbed": -BEYOND}, 2) | {"USCAL": (*above(SIMCSE, -50.0)[:-1], None)}
-    for last in (tabled.RUNNING, SIMCSE[-1]):
-        rows = DEV | {"USCAL": (*SIMCSE[:-1], last)}
-        found = cells_of(make(tmp_path / str(last), {RATE.format("mr", "pwws"): column}, rows=rows))
-        assert found["PWWS", "MR", "USCAL"].direction == "incomplete"
-        assert found["PWWS", "MR", "RobustSentEmbed"].direction == "same"
-
-
-@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
-def test_a_score_that_is_no_number_leaves_its_row_undecided(tmp_path, score):
-    rows = {row: (*scores, scores[0]) for row, scores in DEV.items()}
-    low = {"SimCSE": (80.0, 80.5, 81.0, 80.2), "RobustSentEmbed": (20.0, 20.5, 21.0, score)}
-    found = cells_of(make(tmp_path, {RATE.format("mr", "pwws"): low}, rows=rows))
-    cell = found["PWWS", "MR", "RobustSentEmbed"]
-    assert (cell.direction, cell.interval, len(cell.sample)) == ("undecided", None, 3)
 
 
 def test_where_the_paper_shows_no_difference_there_is_no_direction(tmp_path):

@@ -119,21 +119,6 @@ def test_a_small_encoder_reproduces_nothing(read, gain, at_paper_scale, at_mini_
     assert [any("proves nothing" in text for text in remarks(one)) for one in (found, mini)] == [False, True]
 
 
-def test_what_is_not_asked_or_incomplete_is_called_so_at_any_scale(read):
-    without = {name: scores for name, scores in ROWS.items() if name != "rho = 0.5"}
-    assert claims_table(read(without, paper=MINI))["verdict"].tolist() == ["not asked"]
-    waiting = {**ROWS, "rho = 1": (*ROWS["rho = 1"][:3], tabled.PLANNED)}
-    found = read(waiting, baseline="SimCSE", paper=MINI)
-    assert claims_table(found)["verdict"].tolist() == ["incomplete"]
-    assert not found.is_complete
-    assert remarks(found)[0] == "Incomplete: cells of 1 row are still to run."
-    found = read({}, num_cells=12, baseline="SimCSE", paper=PAPER)
-    assert not found.is_complete
-    assert [judged.verdict for judged in found.judged] == ["incomplete"]
-    assert remarks(found) == ["Incomplete: 12 cells not planned yet."]
-    assert rows_table(found).empty
-
-
 def test_a_row_says_mean_spread_seeds_distance_and_how_many_seeds_agree(read):
     rows = {"rho = 1": (72.0, 75.0, 70.5), "SimCSE": (70.0, 74.0, 70.5)}  # 2, 1 and 0 points above
     table, half = rows_table(read(rows, baseline="SimCSE")), half_width(3)
@@ -180,24 +165,6 @@ def test_beside_the_kept_checkpoint_stands_the_last_step(tmp_path):
 
 
 SEVEN = ("STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")
-
-
-@pytest.mark.parametrize(("work", "shown"), [(48.0, ["1 x", "4 x"]), (12.1, None)])
-def test_where_rows_take_other_computation_it_is_said(tmp_path, work, shown):
-    with Ledger.open(tmp_path / "s") as ledger:
-        ledger.freeze(tabled.study_of(["SimCSE", "Ours"], 3, baseline="SimCSE"))
-        for trial, (row, cost) in enumerate((("SimCSE", 12.0), ("Ours", work))):
-            for seed in range(3):
-                points = (Point(t=60, metrics={"dev": 70.0 + trial + seed}),)
-                run(
-                    ledger,
-                    tabled.cell_of(trial, row, seed),
-                    "complete",
-                    points,
-                    provenance={"work": 60 * cost},
-                )
-    table = rows_table(comparison_in(tmp_path / "s"))
-    assert (list(table["compute"])[-2:] if "compute" in table else None) == shown
 
 
 def test_a_claim_is_judged_on_what_the_papers_table_shows_and_on_the_objective_only_without_it(tmp_path):
@@ -263,34 +230,6 @@ def test_a_claim_may_be_of_a_metric_of_training_at_its_last_step(tmp_path):
     cells = {(cell.column.name, cell.row): cell for cell in found.columns}
     power = cells["random", "norm = power, weight = 1"]
     assert (power.mean, power.printed) == (pytest.approx(0.7885), 0.7904)
-
-
-def test_a_claim_shows_its_least_favourable_contrast_or_the_one_that_contradicts(read):
-    rows = {**ROWS, "rho = 0": above(ROWS["rho = 0.5"], *around(-0.5, 4)[::-1])}
-    ((claim, verdict, difference, source),) = claims_table(read(rows, paper=PAPER)).to_numpy().tolist()
-    assert claim == "equal shares of PGD and FGSM give the best STS average"
-    assert (verdict, source) == ("undecided", "robustsentembed.txt:1014")
-    assert difference.startswith("rho = 0.5 minus rho = 0: +0.50 [")
-    # SimCSE is no row of the paper's table
-    assert difference.endswith(" (the deciding one of 2 contrasts)")
-    # Another contrast may be lower still, and say nothing: its interval holds 0.
-    least = above(ROWS["rho = 0.5"], *(3.0 + 20 * around(0.0, 4)[::-1]))
-    sure = above(ROWS["rho = 0.5"], *(1.0 + 0.05 * around(0.0, 4)))
-    rows = {**ROWS, "rho = 0": least, "rho = 1": sure}
-    ((_, verdict, difference, _),) = claims_table(read(rows, paper=PAPER)).to_numpy().tolist()
-    assert verdict == "contradicted"
-    assert difference.startswith("rho = 0.5 minus rho = 1: \N{MINUS SIGN}1.00 [")
-
-
-def test_a_trend_is_named_by_its_ends_and_a_margin_is_said(read):
-    steps = dict(zip((1, 3, 5, 8, 12, 16), (0.0, 10.0, 20.0, 30.0, 40.0, 40.2), strict=True))
-    rows = {f"N = {n}": above(SIMCSE, *(step + around(0, 4) / 100)) for n, step in steps.items()}
-    table = claims_table(read(rows, paper={"table": "rse-figure5", "scale": "paper"}))
-    assert table["verdict"].tolist() == ["reproduced", "reproduced"]
-    rising, flat = table["difference"]
-    assert rising.startswith("N = 12 minus N = 1 along their line: +40.00 [")
-    assert flat.startswith("N = 16 minus N = 12: +0.20 [")
-    assert flat.endswith(", within 0.5")
 
 
 def test_what_so_many_seeds_can_show_is_said_and_enough_are_not_complained_about(read):

@@ -12,7 +12,7 @@ from analysis.figures.heat import draw_heat, interactions_data
 from analysis.paper.layout import write_layouts
 from analysis.report import render
 from analysis.sections.opening import answer
-from rse_study.study.definition.factorial import corners
+from rse_study.study.definition.rows import corners
 from tests.analysis import tabled
 
 FACTORS = ("PGD", "eta", "masks", "RTD")

@@ -54,16 +54,6 @@ def test_every_study_has_its_line_and_one_that_somebody_runs_is_running(store, i
         assert refresh_report(store / "parts").state == "running"
 
 
-def test_an_answer_is_one_sentence_without_its_asides_and_a_failed_cell_is_in_the_state(store):
-    told = refresh_report(store / "whole")
-    assert (told.answer, told.state) == ("up is better than base: +5.05 [+4.84, +5.26]", "complete")
-    rows = {"base": (50.0, 51.0, 52.0, 53.0), "up": (55.0, 56.2, 56.9, tabled.FAILED)}
-    assert (
-        refresh_report(tabled.make(store / "deep" / "failed", rows, baseline="base")).state
-        == "ended, 1 failed"
-    )
-
-
 def test_reports_are_written_where_missing_or_old_and_links_lead_from_where_the_index_is(store, index):
     report = store / "whole" / "report.html"
     assert "<h1>whole</h1>" in report.read_text(encoding="utf-8")

@@ -4,11 +4,8 @@ import pytest
 
 from analysis.contents import contents_of
 from analysis.figures.curves import curve_data
-from analysis.figures.history import history_data
-from analysis.figures.parallel import parallel_data
 from analysis.figures.pareto import pareto_data
-from analysis.figures.rulers import positions_data, rulers_of
-from analysis.figures.slices import slice_data
+from analysis.figures.searched import optuna_of
 from analysis.search import settings, trials
 from rse_study.cli.arguments.model import _identity
 from rse_study.frames.study_results import open_results
@@ -49,12 +46,8 @@ def test_the_best_is_best_over_all_seeds_and_every_figure_has_a_point_for_each_t
     assert [one.t for one in ordered] == [180, 180, 180, 180, 60, 60]
     assert ordered[0].key == searched.cell(2).identity
     assert _identity(folder, "best") == searched.cell(2).identity
-    assert history_data(table, "maximize")["trial"].tolist() == list(range(6))
-    for heading in contents.study.headings:
-        assert slice_data(table, heading)["trial"].is_unique
-    positions = positions_data(table, rulers_of(table, contents.study.axes, contents.study.headings))
-    assert positions.groupby("axis")["trial"].agg(lambda numbers: numbers.is_unique).all()
-    assert parallel_data(positions, "maximize")["trial"].nunique() == 6
+    shown = {trial.number: trial.value for trial in optuna_of(contents).trials if trial.values}
+    assert shown == pytest.approx(raced.MEANS)
     costs = pareto_data(contents)
     assert costs["num_cells"].tolist() == [3, 3, 3, 1, 1, 3] and costs["row"].is_unique
     assert curve_data(table, contents.curves).groupby("trial").size().eq(4).all()

@@ -60,7 +60,7 @@ def test_every_figure_is_inside_and_one_row_is_the_best(outlines):
     above = ["differences", "history", "curves", "rungs", "importance"]
     below = ["pareto", "timeline", "reasons"]
     inside = [f"diagnostic-{number}" for number in range(7)]
-    assert outlines["search"].figures == [*above, "parallel", "contour", *slices, *inside[:2], *below]
+    assert outlines["search"].figures == [*above, "parallel", "ranks", *slices, *inside[:2], *below]
     rows = ["axis-0", "measures"]
     assert outlines["grid"].figures == [*rows, *inside, *below]
     assert sum(attrs.get("class") == "best" for tag, attrs in outlines["search"].tags if tag == "tr") == 1

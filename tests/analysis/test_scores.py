@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from analysis.scores import (
-    degenerate_note,
     differences,
     measures_of,
     scores,
@@ -103,20 +102,6 @@ def test_cells_under_way_ended_early_or_not_measured_have_no_value(grid_dir, con
     assert frame.loc[frame["seed"] == 2, "value"].isna().all()
     assert frame.loc[frame["seed"] == 1, "value"].notna().all()
     assert set(frame.loc[frame["seed"] == 2, "status"]) == {"running"}
-
-
-def test_scores_of_a_collapsed_model_are_marked_and_the_mark_is_explained():
-    degenerate = (FRAME["row"] == "other") & (FRAME["seed"] == 1) | (FRAME["row"] == "before")
-    collapsed = FRAME.assign(degenerate=degenerate)
-    shown = show_scores(collapsed, {"test": 2}, every_seed=["test"])
-    means = ["10.00", "undefined \u2020", "53.00 \N{PLUS-MINUS SIGN} 3.00"]
-    assert shown["test", "mean \N{PLUS-MINUS SIGN} SD"].tolist() == [
-        *means, "51.75 \u2020 \N{PLUS-MINUS SIGN} 1.06 (n = 2)",
-    ]  # fmt: skip
-    assert shown["test", "seed 1"].tolist() == ["", "", "50.00", "52.50 \u2020"]
-    assert shown["test", "seed 2"].tolist() == ["", "", "53.00", "51.00"]
-    assert degenerate_note(collapsed).startswith("\u2020 Degenerate: ")
-    assert degenerate_note(FRAME) == ""
 
 
 def test_what_had_collapsed_or_is_called_degenerate_is_so_in_the_scores(grid_dir, contents):

@@ -93,18 +93,6 @@ def test_a_trial_that_every_seed_shows_worse_elsewhere_is_not_called_better():
     assert "better" not in answer.text
 
 
-def test_a_gain_whose_interval_and_adjusted_p_disagree_is_only_suggestive():
-    skew = (0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 6.0)  # every seed is up, one of them far: p = 2 / 2^8
-    odd = confirmed_answer(confirmed(*skew))
-    assert "only suggestive: adjusted sign-flip p = 0.0078" in odd.text
-    assert not odd.shows_difference
-    sure = confirmed_answer(confirmed(*(3.0 + value / 10 for value in skew)))
-    assert "suggestive" not in sure.text
-    assert sure.shows_difference
-    few = confirmed_answer(confirmed(*skew[-3:]))  # no p of 3 seeds is below 0.05: it contradicts nothing
-    assert "suggestive" not in few.text
-
-
 def test_what_fresh_seeds_can_resolve_follows_their_spread():
     narrow, wide = (confirmed(*(3.0, 3.0 + gap, 3.0 - gap, 3.0)).resolvable(1) for gap in (0.1, 0.4))
     assert wide == pytest.approx(4 * narrow)

@@ -5,7 +5,7 @@ import ast
 from tests.architecture.findings import require_none
 from tests.architecture.sources import PACKAGES, ROOT, modules
 
-HOMES = {"ray": "rse_study/on_ray/nodes/private_ray.py", "optuna": "rse_study/sampling/stateless.py"}
+HOMES = {"ray": "rse_study/on_ray/nodes/private_ray.py", "optuna": "rse_study/sampling/samplers.py"}
 
 
 def private_uses(tree):

@@ -2,8 +2,6 @@
 
 import json
 from pathlib import Path
-from shutil import copyfile, copytree
-from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -13,17 +11,13 @@ from rse_study.assets.replayed import adversarial_set
 from rse_study.assets.store import META
 from rse_study.data import builtin
 from rse_study.data.pairs import StsPairs
-from rse_study.data.wordnet import ARCHIVE
-from rse_study.data.wordnet import FOLDER as WORDNET
 from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import cosines_of, fit_score, targets_of
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.lexicons import STOP_WORDS
 from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.training.trial import Encoder, Replayed
-from tests import needs
 from tests.heard import Heard
 from tests.training.world import World, small_trial
 
@@ -117,24 +111,6 @@ def test_a_set_in_which_nothing_was_changed_is_refused(found, tmp_path):
     assert found(at=tmp_path)[1]
 
 
-@pytest.mark.slow
-def test_other_words_are_another_set(found, data_dir, tmp_path):
-    """What the recipe uses counts by its content; what it does not use is not even looked for."""
-    folder = tmp_path / "words"
-    (folder / STOP_WORDS).parent.mkdir(parents=True)
-    copyfile(data_dir / WORDNET / ARCHIVE, folder / WORDNET / ARCHIVE)
-    copyfile(data_dir / STOP_WORDS, folder / STOP_WORDS)
-    few = {"num_pairs": 1, "max_queries": 60}
-    before, _ = found(**few)
-    assert found(**few, data_dir=folder) == (before, [])
-    with ZipFile(folder / STOP_WORDS, "w") as archive:
-        archive.writestr("stopwords/english", "the\nof\n")
-    elsewhere = tmp_path / "other words"  # a list that was read once is remembered by its folder
-    copytree(folder, elsewhere)
-    after, progress = found(**few, data_dir=elsewhere)
-    assert after != before and progress
-
-
 def test_what_decides_the_texts_names_the_folder(found, world):
     """Every one of these is attacked anew, as its few queries tell."""
     shorter = StsPairs("toy", "dev", DEV.first[:50], DEV.second[:50], DEV.gold[:50])
@@ -147,13 +123,6 @@ def test_what_decides_the_texts_names_the_folder(found, world):
     assert all(progress for _, progress in folders)
     assert len({folder for folder, _ in folders}) == 8
     assert ReplayedPairs.open(folders[1][0]).reference == other
-
-
-def test_another_recipe_is_another_set(found):
-    needs.minilm()
-    folder, _ = found(recipe="textbugger", num_pairs=1, max_queries=40)
-    assert folder != found(num_pairs=1, max_queries=40)[0]
-    assert ReplayedPairs.open(folder).recipe.startswith("textbugger-like: synonyms from")
 
 
 def test_a_trials_materials_hold_the_set_and_its_fingerprint(world, data_dir, tmp_path):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.assets.attack_resources import fingerprints_of, resources_of, word_lists
+from rse_study.assets.attack_resources import fingerprints_of, resources_of
 from rse_study.data.text_files import find_file, read_lines
 from rse_study.data.typos import KEYBOARD, LOOKALIKES
 from rse_study.data.wordnet import ARCHIVE, FOLDER
@@ -61,12 +61,3 @@ def test_a_recipe_needs_what_it_says_and_nothing_else(recipe, data_dir, tmp_path
         with pytest.raises(InputError):
             fingerprints_of(recipe, fresh)
         hidden.rename(path)
-
-
-def test_word_lists_apart_from_the_data_folder_are_the_same_resources(data_dir, tmp_path):
-    for recipe in ("pwws", "textfooler", "textbugger"):
-        folder = word_lists(tmp_path, recipe, data_dir)
-        assert fingerprints_of(recipe, folder) == fingerprints_of(recipe, data_dir)
-        assert word_lists(tmp_path, recipe, data_dir) == folder
-        size = sum(path.stat().st_size for path in folder.rglob("*"))
-        assert size < 50_000_000

@@ -6,7 +6,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-import torch
 from transformers import BertForMaskedLM
 
 from rse_study.activity import SILENCE
@@ -128,15 +127,6 @@ class TestComplete:
         assert found.corpus.is_absolute()
         assert found.fingerprints == whole.fingerprints
 
-    @pytest.mark.slow
-    def test_what_changes_is_built_beside_what_was_there(self, ready, first, cache):
-        made, before = first[0], assets(cache)
-        longer, other = ready(trial(max_length=20)), ready(trial(num_sentences=NUM - 1))
-        assert longer.base == made.base != other.base
-        assert len({made.corpus, longer.corpus, other.corpus}) == 3
-        after = assets(cache)
-        assert {name: after[name] for name in before} == before
-
 
 class TestNeeds:
     """Trials whose `needs` are equal share what was prepared for one of them."""
@@ -253,21 +243,3 @@ class TestWorthwhile:
         model.save_pretrained(base)
         with pytest.raises(InputError, match=self.REFUSED):
             ready(trial(encoder=base))
-
-    @pytest.mark.parametrize("foreign", ['{"lang": "en"}', "[1, 2]"])
-    def test_somebody_elses_meta_is_no_judgement(self, ready, cache, small_copy, foreign):
-        base = small_copy("foreign")
-        (Path(base) / META).write_text(foreign)
-        ready(trial(encoder=base))
-        assert any(name.startswith("generator-accuracy-") for name in assets(cache))
-
-
-def test_a_generator_that_reads_less_than_training_gives_it_is_refused(ready, small_copy):
-    base, short = small_copy("long"), small_copy("short")
-    model = BertForMaskedLM.from_pretrained(short)
-    positions = model.bert.embeddings.position_embeddings.weight.data[:6].clone()
-    model.config.max_position_embeddings = 6
-    model.bert.embeddings.position_embeddings = torch.nn.Embedding.from_pretrained(positions)
-    model.save_pretrained(short)
-    with pytest.raises(InputError, match=r"short.*: this model reads at most 6 tokens. Set max_length to 6"):
-        ready(trial(encoder=base, method={"rtd": {"generator": str(short)}}))

@@ -13,7 +13,7 @@ from rse_study.cli.terminal import errors
 from rse_study.cli.verbs.run import conclude
 from rse_study.results.files.schema import cell_folder, ledger_path
 from rse_study.results.reader import Reader
-from rse_study.sampling.dashboard_storage import trials_of
+from rse_study.sampling.optuna_study import LedgerCopy
 
 EARLIER = Path(__file__).parents[1] / "fixtures" / "earlier_study"
 
@@ -61,8 +61,8 @@ def test_run_ends_with_what_the_next_run_takes_up_again(lost, grid_dir, capsys):
 
 
 def test_the_dashboard_shows_a_cell_that_was_lost_as_one_to_come(lost, grid_dir):
-    with Reader(grid_dir) as reader:
-        states = {trial.user_attrs["identity"]: trial.state for trial in trials_of(reader)}
+    shown = LedgerCopy(grid_dir).storage().get_all_trials(0)
+    states = {trial.user_attrs["identity"]: trial.state for trial in shown}
     assert states.pop(lost) == TrialState.WAITING
     assert set(states.values()) == {TrialState.COMPLETE}
 
@@ -106,9 +106,8 @@ def test_a_run_and_its_report_call_a_cell_what_status_calls_it(rse, lost, grid_d
 
 
 def test_compare_takes_a_row_in_another_spelling_and_refuses_what_means_none(rse, grid_dir):
-    ended = rse("compare", "old_grid:SimCSE", "old_grid:xi = 1/1000", "--unpaired")
-    assert (ended.code, ended.err) == (0, "")
-    assert ended.out.splitlines()[1].startswith(f"SimCSE minus {ROW}: +0.73, 95% [")
-    ended = rse("compare", "old_grid:SimCSE", "old_grid:lr = 0.001", "--unpaired")
+    ended = rse("compare", "old_grid:SimCSE", "old_grid:xi = 1/1000")
+    assert ended.err.startswith(f"SimCSE minus {ROW}: cannot be paired: pairs need 3 seeds")
+    ended = rse("compare", "old_grid:SimCSE", "old_grid:lr = 0.001")
     assert ended.code == 2
     assert ended.err.startswith("old_grid: no row 'lr = 0.001' with a score. ")

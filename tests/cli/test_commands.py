@@ -21,15 +21,6 @@ def test_help_is_everywhere(rse, words):
     assert (ended.code, f"Usage: rse-study {words}".rstrip() in ended.out) == (0, True)
 
 
-@cases("group", ["", *GROUPS])
-def test_every_summary_is_whole_at_80_columns(rse, monkeypatch, group):
-    monkeypatch.setenv("COLUMNS", "80")
-    lines = rse(*group.split(), "--help").out.split("Commands:\n")[1].splitlines()
-    assert not [line for line in lines if line.endswith("...")]
-    names = [name.removeprefix(group).strip() for name in COMMANDS if name.rpartition(" ")[0] == group]
-    assert [line.split()[0] for line in lines] == [*names, *(() if group else GROUPS)]
-
-
 def test_every_argument_is_explained():
     commands = typer.main.get_command(app).commands
     calls = [*commands.values(), *(call for group in GROUPS for call in commands[group].commands.values())]
@@ -67,7 +58,7 @@ LEAVES_OUT = {
     "studies --store empty": [*MODELS, "pandas"],
     "validate quickstart": MODELS,
     "data list": MODELS,
-    "report little": MODELS,
+    "report little": ["torch", "ray", "transformers"],  # a search, whose figures are Optuna's
     "plan quickstart --store empty": [*MODELS[1:], "pandas", "scipy", "sklearn", "datasets"],
 }
 """What each command does not import: seconds of its time."""

@@ -43,12 +43,11 @@ def test_check_gives_contrasts_by_the_names_of_the_frame_and_its_exit_code(rse, 
     assert {one["minus"] for one in other["contrasts"]} == {"ours"}
 
 
-def test_compare_gives_each_pair_with_its_verdict_and_unpaired_means_without(rse, grid):
+def test_compare_gives_each_pair_with_its_verdict(rse, grid):
     (one,) = told(rse("compare", "tabled:ours", "tabled:SimCSE", "--json"))["compared"]
     assert one["by_seed"] == {"0": 3.0, "1": 3.5, "2": 3.0}
+    assert one["verdict"] == "better"
     assert one["low"] < one["mean"] < one["high"]
-    (one,) = told(rse("compare", "tabled:ours", "tabled:SimCSE", "--json", "--unpaired"))["compared"]
-    assert "verdict" not in one
 
 
 def test_validate_gives_the_whole_study_or_every_problem(rse):

@@ -5,7 +5,8 @@ from rse_study.cluster.backend import Submission
 from rse_study.cluster.job import RenderedFile, job_of
 from rse_study.cluster.submit import write_submission
 from rse_study.cluster.yaml_text import BlockText, yaml_text
-from rse_study.study.checking.validation import read_content, read_study
+from rse_study.study.checking.validation import read_study
+from rse_study.study.definition.content import read_content
 from rse_study.study.definition.shipped import shipped_studies
 from rse_study.yaml12 import parse_yaml
 from tests.cases import cases

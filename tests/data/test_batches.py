@@ -8,8 +8,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rse_study.data.batches import NUM_SHAPES, Batch, Batches
-from rse_study.data.draws import Draws
+from rse_study.data.batches import NUM_SHAPES, Batch, Batches, Draws
 from rse_study.data.masking import mask_tokens
 from rse_study.data.real_tokens import RealTokens
 from rse_study.errors import InputError
@@ -125,25 +124,6 @@ def test_places_of_fixed_batches_are_rounded_up_by_the_first_others_of_each_repe
     assert torch.equal(batch.repeated(times).real_places.flat, places)
 
 
-def test_a_number_of_places_is_at_most_all_and_may_be_none():
-    batch = of_lengths([5, 5, 5], 7)  # 21 tokens: a multiple of 2, and 21 itself
-    counts = [len(batch.places_of(torch.arange(21).view(3, 7) < n)) for n in range(22)]
-    assert counts == [*(n + n % 2 for n in range(21)), 21]
-
-
-def test_batches_of_one_corpus_have_a_handful_of_shapes():
-    generator = torch.Generator().manual_seed(0)
-    lengths = (torch.randn(500, 64, generator=generator) * 8 + 22).round().clamp(4, 32).long()
-    batches = [of_lengths(row.tolist(), 32) for row in lengths]
-    counts = {len(batch.real_places.flat) for batch in batches}
-    assert len({int(row.sum()) for row in lengths}) > 150
-    assert len(counts) <= 5
-    assert all(count % 128 == 0 for count in counts)
-    more = [len(batch.real_places.flat) / int(row.sum()) for batch, row in zip(batches, lengths, strict=True)]
-    assert sum(more) / len(more) < 1.06
-    assert max(more) < 1.1
-
-
 def test_chosen_tokens_of_fixed_shapes_are_all_of_which_some_count(corpus):
     for is_fixed in (False, True):
         batch = Batches(corpus, 20, Streams(3), are_fixed=is_fixed).batch(0)
@@ -162,15 +142,6 @@ def test_chosen_tokens_of_fixed_shapes_are_all_of_which_some_count(corpus):
             assert torch.equal(counted, value[each.perturbable])
             assert not picked[~ones.bool()].any()
             assert torch.equal(chosen.of(each.ids)[ones.bool()], each.ids[each.perturbable])
-
-
-def of_lengths(lengths, longest):
-    """A batch of fixed shape; its first and last real tokens are special."""
-    column = torch.arange(longest)
-    mask = column < torch.tensor(lengths)[:, None]
-    perturbable = mask & (column > 0) & (column < torch.tensor(lengths)[:, None] - 1)
-    ids = torch.where(mask, 7, 0)
-    return Batch(ids, mask, perturbable, torch.arange(len(lengths)), len(lengths), is_fixed=True)
 
 
 CPU = torch.device("cpu")
@@ -200,11 +171,6 @@ def same(found: list[torch.Tensor], expected: list[torch.Tensor]) -> bool:
     return all(torch.equal(a, b) for a, b in zip(found, expected, strict=True))
 
 
-def test_a_batch_without_draws_makes_them_where_it_needs_them(batch):
-    expected = [value for each in (batch, batch.repeated(2)) for value in noise(each, 4)]
-    assert same(taken(batch, None)[:4], expected)
-
-
 def test_what_one_step_needed_is_made_ahead_for_the_next(batch, corpus):
     makers: dict = {}
     first = Draws(batch, 4, CPU, makers)
@@ -221,18 +187,6 @@ def test_what_one_step_needed_is_made_ahead_for_the_next(batch, corpus):
     ahead.host = None  # as in a recorded step
     assert same(taken(following, ahead, 5), taken(following, None, 5))
     assert not same(taken(following, ahead, 5), taken(batch, first))
-
-
-def test_a_draw_is_made_once_a_step(batch):
-    calls = []
-
-    def counted(host, step):
-        calls.append(step)
-        return (host.ids,)
-
-    mine = replace(batch, draws=Draws(batch, 4, CPU, {}))
-    assert mine.drawn("ids", 4, counted)[0] is mine.drawn("ids", 4, counted)[0]
-    assert calls == [4]
 
 
 def test_without_the_batch_on_the_host_a_new_draw_is_refused_by_its_name(batch):
@@ -253,11 +207,6 @@ def test_a_token_is_found_from_its_position():
     assert places.back[places.flat].tolist() == list(range(7))
     assert places.numbers.tolist() == [1, 2, 3, 1, 1, 2, 3]
     assert places.types.tolist() == [0] * 7
-
-
-def test_padding_stands_for_some_token_and_not_always_for_the_same():
-    at_padding = RealTokens.of(MASK).back[~MASK.flatten()]
-    assert 0 <= at_padding.min() < at_padding.max() < 7
 
 
 def test_the_bias_masks_padding_and_is_made_once_for_each_type():

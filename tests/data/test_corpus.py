@@ -72,16 +72,13 @@ def test_the_builtin_corpus_needs_nothing_and_the_fingerprint_follows_the_senten
     [
         ("", r"bad.txt: holds 0 distinct sentence\(s\): a corpus needs at least 2.*Use a larger corpus"),
         ("\n \n\t\n", r"holds 0 distinct"),
-        ("only one\n", r"holds 1 distinct"),
         ("same\nsame\n", r"holds 1 distinct"),
         (b"fine\nna\xefve\n", r"bad.txt:2: byte 3 is not UTF-8: text files must be UTF-8. Convert the file"),
         ("a\nb\n" + "x" * 100_001 + "\n", r"bad.txt:3: the line is too long.*100,000 characters. Split it"),
-        ("x" * 1_000_000, r"bad.txt:1: the line is too long"),
         (
             "one\rtwo\rthree\r",
             r"bad.txt:1: a carriage return in the line: LF or CRLF ends a line. Convert it: tr",
         ),
-        ("one\ntwo\nth\rree\n", r"bad.txt:3: a carriage return"),
         ("one\x0ctwo\u2028three\x85four", r"holds 1 distinct.*one sentence a line, LF or CRLF after each"),
         ("one\ntw\0o\n", r"bad.txt:2: a NUL character: text has none"),
         ("one\ntwo\n".encode("utf-16"), r"bad.txt:1: the file is UTF-16: .*iconv -f UTF-16 -t UTF-8"),
@@ -95,8 +92,8 @@ def test_the_builtin_corpus_needs_nothing_and_the_fingerprint_follows_the_senten
         ),
     ],
     ids=[
-        *("empty", "blank", "one-line", "one-distinct", "not-utf8", "huge-line", "no-line-ends", "only-cr"),
-        *("one-cr", "other-separators", "nul", "utf-16", "utf-16-without-bom", "packed"),
+        *("empty", "blank", "one-distinct", "not-utf8", "huge-line", "only-cr"),
+        *("other-separators", "nul", "utf-16", "utf-16-without-bom", "packed"),
     ],
 )
 def test_bad_text_is_refused(write, content, message):
@@ -157,15 +154,6 @@ def test_a_table_is_no_text_and_its_refusal_says_how_its_column_is_read(tmp_path
     read = read_corpus(Corpus(source={"dataset": "FOLDER", "column": "text"}), tmp_path)
     assert read.sentences == [text for text in TABLE["text"] if text]  # what pandas takes for missing is text
     assert read.num_blank == 1
-
-
-@cases("name", ["a.docx", "a.PDF", "a.xlsx", "a.zip", "a.html.gz"])
-def test_documents_and_archives_are_no_text(tmp_path, name):
-    (tmp_path / name).write_bytes(b"one\ntwo\n")
-    with pytest.raises(
-        InputError, match=r" is no plain text: .* Save it as plain text \(of packed files, .gz"
-    ):
-        read_corpus(Corpus(source=name), tmp_path)
 
 
 @cases("content", [b"\n" * 10, b"same\n" * 10, b"".join(b"%d\n" % i for i in range(10))])
@@ -254,18 +242,6 @@ def test_a_relative_path_leads_beside_the_file_that_names_it_then_here_then_into
         (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).write_text(f"one in {folder.name}\ntwo\n", encoding="utf-8")
         assert read_corpus(Corpus(source=path), data, study).sentences[0] == f"one in {folder.name}"
-
-
-def test_home_is_home(folders, monkeypatch):
-    monkeypatch.setenv("HOME", str(folders[0]))
-    (folders[0] / "own.txt").write_text("one\ntwo\n", encoding="utf-8")
-    assert read_sentences(Corpus(source="~/own.txt"), folders[2]) == ["one", "two"]
-    with pytest.raises(InputError, match=rf"^{folders[0]}/other.txt: no such file"):
-        read_sentences(Corpus(source="~/other.txt"), folders[2])
-    (folders[0] / "own.txt").unlink()
-    with pytest.raises(InputError) as caught:
-        read_sentences(Corpus(source="~/own.txt"), folders[2])
-    assert caught.value.remedy == f"{folders[0]} is empty"  # the data folder is no place for it
 
 
 def test_a_missing_corpus_names_the_places_that_were_tried(folders):

@@ -53,17 +53,6 @@ def test_every_task_of_the_hubs_copy(tmp_path):
                 assert found.texts[1] == tuple(f"{split} {column} 1" for column in task.columns)
 
 
-def test_plain_files_of_mnli_are_told_apart_by_the_hubs_names(tmp_path):
-    task = GLUE.get("MNLI")
-    (tmp_path / "mine/mnli/data").mkdir(parents=True)
-    for split in task.splits:
-        table = datasets.Dataset.from_list(_rows(task, split))
-        table.to_json(str(tmp_path / f"mine/mnli/data/{split}-00000-of-00001.jsonl"))
-    for split in task.splits:
-        texts = read_glue("MNLI", split, tmp_path, "mine").texts
-        assert texts[0] == (f"{split} premise 0", f"{split} hypothesis 0")
-
-
 def test_files_of_one_task_are_not_taken_for_anothers(tmp_path):
     """RTE and MRPC have the same columns."""
     folder = tmp_path / "nyu-mll/glue/rte"

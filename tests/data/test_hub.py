@@ -81,20 +81,6 @@ def test_another_configuration_or_revision_is_not_taken_for_it(
     assert time.monotonic() - began < 2 * SECONDS
 
 
-def test_without_a_configuration_the_default_is_read_whichever_is_prepared(server, tmp_path):
-    for config, expected in (("one", "a"), ("", "b")):
-        assert load_split("some/other", "train", tmp_path, config=config)["text"][:] == [expected]
-
-
 def test_another_configuration_is_got_where_the_hub_answers(server, tmp_path):
     assert load_split("some/ofMany", "train", tmp_path, config="two")["text"][:] == ["b"]
-    assert server.asked
-
-
-@pytest.mark.parametrize("part", [0, 0.5], ids=["empty", "half"])
-def test_where_the_record_of_what_is_prepared_is_cut_off_the_hub_is_asked(server, tmp_path, part):
-    (record,) = (tmp_path / "cache/datasets/some___plain").rglob("dataset_info.json")
-    content = record.read_text()
-    record.write_text(content[: int(part * len(content))])
-    assert load_split("some/plain", "train", tmp_path)["text"][:] == ["hello", "world"]
     assert server.asked

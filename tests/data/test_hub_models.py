@@ -7,7 +7,7 @@ import time
 
 import pytest
 from huggingface_hub import constants, hf_hub_download
-from transformers import AutoConfig, BertForMaskedLM
+from transformers import AutoConfig
 
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.data.hub_models import (
@@ -102,10 +102,6 @@ def test_a_model_is_fetched_with_one_kind_of_weights_and_found_offline(server, m
     assert AutoConfig.from_pretrained(NAME).model_type == "bert"
 
 
-def test_a_path_that_is_not_there_has_no_weights(tmp_path):
-    assert not is_on_machine((str(tmp_path / "nowhere"), "main")) and not is_on_machine(("./nowhere", "main"))
-
-
 def test_asking_needs_no_torch():
     code = "import sys; from rse_study.data.hub_models import check_models; check_models([('a/b', 'main')])"
     code += "; assert not {'torch', 'transformers', 'datasets'} & {*sys.modules}"
@@ -166,22 +162,3 @@ def test_a_model_that_is_cached_in_part_is_refused_at_once_or_asked_for(server, 
             bert[1]()
         assert time.monotonic() - began < 2 * SECONDS
     assert len(bert[1]())
-
-
-def test_weights_in_parts_are_here_when_all_of_them_are(server, bert):
-    folder, loads = bert
-    weights = loads()
-    BertForMaskedLM.from_pretrained(folder).save_pretrained(folder, max_shard_size="10kB")
-    (folder / "model.safetensors").unlink()
-    shutil.rmtree(constants.HF_HUB_CACHE)
-    parts = sorted(path.name for path in folder.glob("model-*"))
-    for path in (
-        "config.json",
-        "tokenizer.json",
-        "tokenizer_config.json",
-        "model.safetensors.index.json",
-        *parts[1:],
-    ):
-        hf_hub_download("somebody/bert", path)
-    assert len(parts) > 1 and not is_on_machine(("somebody/bert", "main"))
-    assert loads().equal(weights) and is_on_machine(("somebody/bert", "main"))

@@ -21,15 +21,6 @@ def test_what_is_compared_is_letters_and_digits_and_every_copy_goes():
     assert (kept.texts, num_removed) == ([("c",)], 2)
 
 
-def test_a_pair_goes_only_as_a_pair_and_other_scripts_as_they_are():
-    training = _set(("one", "two"), ("two", "one"), ("one", "three"))
-    kept, num_removed = without(training, [("One", "two .")])
-    assert (kept.texts, num_removed) == ([("two", "one"), ("one", "three")], 1)
-    training = _set(("он видел 3 фильма",), ("мы видели 3 кино",), ("!!!",), ("?",), ("",))
-    kept, _ = without(training, [("Он видел: 3 фильма",), (" ? ",)])
-    assert kept.texts == [("мы видели 3 кино",), ("!!!",), ("",)]
-
-
 def test_every_input_attacked_in_mr_is_in_mr(data_dir):
     attacked, whole = read_attack_set("mr", data_dir), read_labelled("MR", "all", data_dir)
     assert num_found(attacked.texts, whole) == 1000

@@ -7,15 +7,12 @@ from transformers import PreTrainedTokenizerFast
 from transformers.models.bert.tokenization_bert_legacy import BertTokenizerLegacy
 
 from rse_study.assets.tiny import train_tokenizer
-from rse_study.data.batches import Batches
-from rse_study.data.template import encode, num_ids, special_ids
+from rse_study.data.template import encode, special_ids
 from rse_study.data.tokenised import TokenisedCorpus, tokenise
 from rse_study.errors import InputError
-from rse_study.streams import Streams
 from tests.cases import cases
 from tests.tiny_models import word_tokenizer, words_of
 
-ROLES = {f"{role}_token": f"[{role.upper()}]" for role in ("pad", "unk", "cls", "sep", "mask")}
 PROMPT = 'This sentence of "[X]" means [MASK].'
 
 
@@ -107,14 +104,6 @@ def test_tokens_that_an_author_adds_stand_in_texts_and_special_ones_do_not(sente
     assert tokenizer.mask_token_id not in ids
 
 
-def test_attacks_write_the_unknown_word_by_its_name(sentences):
-    tokenizer = _pieces(sentences, None)
-    rest = sentences[0].split()[1:]
-    (ids,) = encode([" ".join(["[UNK]", *rest])], tokenizer, 64)
-    assert ids[1] == tokenizer.unk_token_id
-    assert ids[2:] == tokenizer(" ".join(rest)).input_ids[1:]
-
-
 def test_a_special_token_in_a_text_is_refused_where_nothing_is_unknown(sentences):
     tokenizer = _unigram(sentences, None)
     tokenizer.unk_token = None
@@ -122,18 +111,6 @@ def test_a_special_token_in_a_text_is_refused_where_nothing_is_unknown(sentences
         InputError, match=r"a text holds '\[PAD\]': its tokenizer reads it as a special token.* Remove it"
     ):
         encode(["[PAD]"], tokenizer, 64)
-
-
-def test_ids_may_have_holes(sentences, tokenizer, tmp_path):
-    content = json.loads(tokenizer.backend_tokenizer.to_str())
-    content["model"]["vocab"][sentences[0].split()[0]] = 700
-    holed = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(json.dumps(content)), **ROLES)
-    assert num_ids(tokenizer) == len(tokenizer)
-    assert num_ids(holed) == 701 > len(holed)
-    corpus = tokenise(sentences, holed, 12, tmp_path / "corpus")
-    assert corpus.meta.vocabulary_size == 701
-    batches = Batches(corpus, 20, Streams(0))
-    assert max(int(batches.batch(step).ids.max()) for step in range(3)) == 700
 
 
 @pytest.mark.parametrize(

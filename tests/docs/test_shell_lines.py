@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from rse_study.cli.app import app
-from rse_study.cli.arguments.cell import find_cell
+from rse_study.cli.arguments.model import find_cell
 from rse_study.cli.arguments.study import study_file, study_folder
 from rse_study.cli.verbs.compare import compare_rows
 from rse_study.cli.verbs.init import write_first_study
@@ -61,7 +61,7 @@ def test_a_line_names_studies_rows_cells_and_clusters_that_are_there(line, store
         with Reader(study_folder(study, store)) as reader:
             assert find_cell(reader.cells(), cell, store)["status"] == "complete"
     if line.startswith("compare "):
-        compare_rows(given["rows"], given["metric"], given["unpaired"], given["out"], store=store)
+        compare_rows(given["rows"], given["metric"], out=given["out"], store=store)
 
 
 def test_a_line_that_is_not_run_has_a_reason_and_no_reason_is_left_over():

@@ -1,12 +1,10 @@
 from functools import partial
-from pathlib import Path
 
 import pytest
 
 from rse_study.downstream import attack_models
 from rse_study.errors import InputError, MissingFile
 from tests import needs
-from tests.tiny_models import save_bert, word_tokenizer
 
 pytestmark = pytest.mark.usefixtures("no_hub")
 
@@ -52,16 +50,3 @@ def test_a_masked_lm_is_the_one_that_was_found_wherever_and_whenever_it_runs(tmp
     assert attack_models.find_masked_lm("mlm") == (str(tmp_path / "mlm"), "main")
     assert attack_models.find_masked_lm("somebody/mlm") == ("somebody/mlm", "c" * 40)
     assert attack_models.find_masked_lm("minilm-mlm") == ("minilm-mlm", "main")
-
-
-def test_relative_folders_are_found_from_another_one(data_dir, tmp_path, monkeypatch):
-    needs.minilm()
-    save_bert(tmp_path / "mlm", word_tokenizer(["good", "bad"]))
-    (tmp_path / "data").symlink_to(data_dir)
-    (tmp_path / "elsewhere").mkdir()
-    monkeypatch.chdir(tmp_path)
-    tools = attack_models.resources_for("bae", Path("data"), "mlm")
-    monkeypatch.chdir(tmp_path / "elsewhere")
-    found = tools()
-    assert found.masked_lm.name == "mlm"  # as the user called it
-    assert found.data_dir.is_absolute()

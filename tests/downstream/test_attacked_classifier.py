@@ -14,21 +14,18 @@ from rse_study.data.labelled import Labelled
 from rse_study.downstream.attack_models import fingerprint_resources, resources_for
 from rse_study.downstream.attacked_classifier import AttackedClassifier
 from rse_study.downstream.registry import ADVERSARIAL_STS, read_evaluation
-from rse_study.downstream.scored_model import FineTunedEvaluation, ModelFiles, ScoredModel, score_model
+from rse_study.downstream.scored_model import ModelFiles, ScoredModel, score_model
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.errors import InputError, MissingFile
 from rse_study.models.classifier_folder import HEAD
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.results.files.attack_file import read_attacks
-from rse_study.storage.node_cache import NodeCache
+from rse_study.storage.folders import NodeCache
 from rse_study.storage.storage import Storage
 from rse_study.training.classifier.config import FineTuning
-from tests.tiny_models import save_bert, word_tokenizer
 from tests.training.classifier.sorted_words import LEARNS, singles
 
-GOOD = ["good film", "a fine story", "great cast", "fine good film"]
-BAD = ["bad film", "a dull story", "poor cast", "dull bad film"]
 FIGURES = {"success_rate", "original_accuracy", "accuracy_under_attack"}
 FIGURES |= {"queries", "words_changed", "victim_accuracy"}
 
@@ -114,28 +111,6 @@ def test_asked_again_nothing_is_attacked_again(evaluation, weights, embed):
     assert sorted(kept.read_text().splitlines()) == sorted("".join(lines).splitlines())
 
 
-@pytest.mark.parametrize("lacks", [("classes",), ("weights", "attack")], ids=" ".join)
-def test_a_file_of_before_something_was_known_is_read_and_told_it(evaluation, weights, lacks):
-    """As files were written at first: they are no other attack."""
-    made = evaluation().victim(weights)
-    evaluation(num_inputs=3).attacked(made, weights.kept)
-    (kept,) = weights.kept.glob("*.jsonl")
-    head, *lines = kept.read_text().splitlines(keepends=True)
-    assert json.loads(head)["classes"] == ["hue", "pet"]
-    of_old = {key: value for key, value in json.loads(head).items() if key not in lacks}
-    kept.write_text(json.dumps(of_old) + "\n" + "".join(lines))
-    found = read_attacks(weights.kept).outcomes
-    assert found["is_counted"].all()
-    assert set(found["classes"]) == {() if "classes" in lacks else ("hue", "pet")}
-    grown = evaluation().attacked(made, weights.kept)
-    assert (grown.num_now, grown.num_inputs) == (3, 6)
-    now, *rows = kept.read_text().splitlines(keepends=True)
-    assert (json.loads(now), rows[:3]) == (json.loads(head), lines)
-    found = read_attacks(weights.kept).outcomes
-    assert found["is_counted"].tolist() == [True] * 6
-    assert set(found["classes"]) == {("hue", "pet")}
-
-
 def test_a_classifier_made_again_with_other_weights_is_another_victim(evaluation, weights, embed):
     """A study drops its classifiers; on another device the same materials give others under the old name."""
     first = evaluation(num_inputs=3).attacked(evaluation().victim(weights), weights.kept)
@@ -153,13 +128,6 @@ def test_a_classifier_made_again_with_other_weights_is_another_victim(evaluation
     assert (grown.num_now, grown.num_inputs, first.num_now) == (6, 6, 3)
     assert json.loads(kept.read_text().splitlines()[0])["weights"] == again.weights
     assert grown.attack != first.attack
-
-
-def test_made_again_with_the_same_weights_an_attack_grows(evaluation, weights, embed):
-    first = evaluation(num_inputs=3).attacked(evaluation().victim(weights), weights.kept, replaces=True)
-    shutil.rmtree(weights.made)
-    grown = evaluation().attacked(evaluation().victim(weights), weights.kept, replaces=True)
-    assert (first.num_now, grown.num_now, grown.num_inputs) == (3, 3, 6)
 
 
 def test_other_settings_are_other_figures(evaluation, weights, embed):
@@ -180,17 +148,6 @@ def test_a_probe_on_frozen_vectors_is_another_victim(evaluation, weights, embed)
     probe, tuned = asked.victim(weights), evaluation().victim(weights)
     assert probe.folder != tuned.folder
     assert rows["victim_accuracy"].value == pytest.approx(100 * probe.dev_accuracy)
-
-
-def test_the_victim_sees_nothing_of_the_set_however_little_is_asked(evaluation, weights):
-    few = evaluation(num_inputs=1)
-    assert few.victim(weights).num_removed >= len(few.whole)
-
-
-def test_vectors_alone_cannot_be_asked(evaluation, embed):
-    asked = evaluation()
-    assert isinstance(asked, FineTunedEvaluation)
-    assert score_model(ScoredModel("me", embed), [asked]) == []
 
 
 def test_attack_sets_and_adversarial_sts_are_read_by_name(data_dir):
@@ -217,14 +174,6 @@ def test_a_set_or_a_model_that_is_not_here_is_refused_by_name(data_dir, tmp_path
         read_evaluation("attack-mr/pwws", tmp_path)
 
 
-def test_tools_are_told_apart_by_what_they_are(data_dir):
-    alone, with_model = (fingerprint_resources("pwws", data_dir, name) for name in ("", "minilm-mlm"))
-    assert alone == with_model
-    assert resources_for("pwws", data_dir, "")().encoder is None
-    with pytest.raises(InputError, match="no such evaluation"):
-        read_evaluation("attack-mr/pws", data_dir)
-
-
 def test_an_evaluation_elsewhere_reads_word_lists_there_and_finds_the_same(data_dir, tmp_path, monkeypatch):
     """Stored by the driver, taken by a node that has no data folder."""
     monkeypatch.setenv("RSE_STUDY_CACHE", str(tmp_path / "driver"))
@@ -236,13 +185,3 @@ def test_an_evaluation_elsewhere_reads_word_lists_there_and_finds_the_same(data_
     assert there.data_dir.is_relative_to(tmp_path / "node")
     assert fingerprint_resources("pwws", there.data_dir, "") == fingerprint_resources("pwws", data_dir, "")
     assert there().data_dir == there.data_dir
-
-
-def test_a_masked_language_model_travels_as_its_folder(data_dir, tmp_path, monkeypatch):
-    monkeypatch.setenv("RSE_STUDY_CACHE", str(tmp_path))
-    model = save_bert(tmp_path / "model", word_tokenizer(["a", "b"]))
-    loader = resources_for("bae", data_dir, str(model))
-    moved = loader.relocated(lambda name: f"storage:{Path(name).name}")
-    assert moved.resolved is not None
-    assert moved.resolved == ("storage:model", "main")
-    assert moved.masked_lm == str(model)  # its name in labels stays

@@ -13,7 +13,6 @@ from rse_study.downstream.scored_model import ModelFiles, ScoredModel, score_mod
 from rse_study.downstream.settings import Attacks
 from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import ScoreMap, cosines_of, fit_score
-from rse_study.evaluation.rank_correlation import spearman
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.results.files.attack_file import outcomes_path, read_attacks
@@ -116,19 +115,6 @@ def test_a_sample_grows_and_shrinks_without_a_second_search(asked, weights, embe
     assert read_attacks(weights.kept).outcomes["is_counted"].all()
 
 
-def test_grown_it_is_what_it_had_been_at_once(asked, weights, embed, tmp_path):
-    for number in (3, 8):
-        grown = asked(num_inputs=number).attacked(embed, weights)
-    at_once = asked(num_inputs=8).attacked(embed, replace(weights, kept=tmp_path / "at once"))
-    assert (grown.drawn, grown.fingerprint) == (at_once.drawn, at_once.fingerprint)
-    ours, theirs = (read_attacks(folder).outcomes for folder in (weights.kept, tmp_path / "at once"))
-    same = ["index", "original", "outcome", "num_queries"]
-    assert ours[same].values.tolist() == theirs[same].values.tolist()
-    for scores in ("original_scores", "adversarial_scores"):  # but for the last digits, which are the batch's
-        np.testing.assert_allclose(ours[scores].tolist(), theirs[scores].tolist(), atol=1e-5)
-    assert grown.mean_drift == pytest.approx(at_once.mean_drift, abs=1e-5)
-
-
 def test_other_pairs_are_other_figures_and_identities_of_old_hold(asked):
     """Rows in a ledger go by the fingerprint: it says how many pairs, and which."""
     prints = [asked(num_inputs=number).fingerprint for number in (0, 5, 8)]
@@ -194,20 +180,6 @@ def test_another_attack_is_refused_or_replaced(asked, weights, embed, bases, kep
     assert differing == key
 
 
-def test_a_damaged_map_is_refused(asked, weights, embed):
-    asked(num_inputs=3).attacked(embed, weights)
-    head, *rest = lines_of(weights)
-    path = outcomes_path(weights.kept, "AdvSTS-B", "pwws")
-    for damage in ([], [[0.1, 0.2], [0.0]], {"a": 1}, "ab", [[None], [1.0]], [1.0, 2.0]):
-        path.write_text("\n".join([json.dumps(json.loads(head) | {MAP: damage}), *rest, ""]))
-        with pytest.raises(InputError, match="damaged: map"):
-            asked(num_inputs=3).attacked(embed, weights)
-    found = asked(num_inputs=3).attacked(embed, weights, replaces=True)
-    assert (found.num_now, found.num_inputs) == (3, 3)
-    assert path.with_name(f"{path.name}.damaged").read_text().splitlines()[1:] == rest
-    assert lines_of(weights)[0] == head
-
-
 def by_group(embed):
     """Vectors of one group of words are near each other: cosines fall where gold is turned round."""
     hues = {"red", "blue", "green", "brown"}
@@ -239,17 +211,6 @@ def test_what_no_attack_can_move_is_not_robust_but_weak(asked, weights, embed, h
         assert values["drift"] == 0 == values.get("success_rate", 0), goal
         assert [row.aggregation for row in rows if not row.degenerate] == [], goal
         assert read_attacks(own.kept).summary["weak"].tolist() == [True], goal
-
-
-def test_scores_that_order_pairs_are_not_weak(asked, weights, embed):
-    evaluation = asked(num_inputs=5, max_queries=20)
-    rows = score_model(ScoredModel("me", embed, weights), [evaluation])
-    assert {row.evaluation for row in rows} == {"AdvSTS-B/pwws"} == {evaluation.name}
-    assert {measure.metric for measure in evaluation.measures} <= {row.metric for row in rows}
-    assert [row.aggregation for row in rows if row.degenerate and row.value == row.value] == []
-    assert read_attacks(weights.kept).summary["weak"].tolist() == [False]
-    (left,) = [row for row in rows if row.aggregation == "spearman_under_attack"]
-    assert 100 * spearman(left.items.scores, left.items.gold) == pytest.approx(left.value)
 
 
 def test_the_row_tells_its_attack_and_goal_and_no_success_where_there_is_none(asked, weights, embed):

@@ -10,7 +10,6 @@ import pytest
 
 from rse_study.downstream.fine_tuned import drawn
 from rse_study.downstream.registry import read_evaluation
-from rse_study.models.loading import load_encoder
 from tests.downstream.fine_tuning import ONE_EPOCH, read_task, scored_of, settings_of, steps_of
 from tests.downstream.toy_tasks import write_mrpc, write_nli, write_rounds, write_snli
 from tests.training.classifier.sorted_words import LEARNS
@@ -92,13 +91,6 @@ def test_other_settings_are_other_figures(tmp_path):
     others = [few, *(read_task("SNLI", tmp_path, each) for each in settings)]
     assert len({one.fingerprint for one in others}) == 5
     assert drawn(5, 0, 0).tolist() == drawn(5, 5, 0).tolist() == drawn(5, 9, 0).tolist() == [0, 1, 2, 3, 4]
-
-
-def test_a_prompt_stands_in_no_pair(tmp_path, weights):
-    write_snli(tmp_path)
-    asked = read_task("SNLI", tmp_path, settings_of(ONE_EPOCH))
-    made = asked.classifier(replace(weights, pooling="prompt"))
-    assert load_encoder(made.folder)[0].pooling == "cls"
 
 
 def test_where_fine_tuning_diverges_its_figures_are_nan_and_degenerate(tmp_path, weights):

@@ -68,15 +68,6 @@ def test_anli_has_rounds_and_both_averages(tmp_path, weights):
     assert measured == [f"ANLI/fine_tuned/mean {split}" for split in ("test", "dev")]
 
 
-def test_a_round_that_is_missing_leaves_no_average(tmp_path):
-    write_rounds(tmp_path, ["dev"])
-    (tmp_path / "nli/anli/R2/dev.jsonl").unlink()
-    write_snli(tmp_path)
-    assert read_task("ANLI", tmp_path).labels == ("R1 dev", "R3 dev")
-    write_rounds(tmp_path, ["dev"])
-    assert read_task("ANLI", tmp_path).labels == ("mean dev",)
-
-
 def test_without_training_sets_the_few_pairs_train_a_weak_one(tmp_path, weights):
     write_rounds(tmp_path, ["dev"])
     for split in ("dev", "test"):  # nothing to be learnt in them

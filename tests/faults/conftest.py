@@ -6,7 +6,7 @@ from tests.faults.drivers import Scene, contents
 from tests.faults.kill_driver import GRID
 from tests.on_ray.world import STUDY, make_materials
 
-NUM_STEPS = 12  # long enough for a cell to be caught at its second
+NUM_STEPS = 40  # long enough for a cell to be caught at its second
 SMALL_GRID = GRID | {
     "base": STUDY["base"] | {"budget": {"unit": "steps", "amount": NUM_STEPS}},
     # The last row asks for more memory at its first step than its process has by then: see test_workers.

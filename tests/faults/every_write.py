@@ -32,7 +32,7 @@ from rse_study.on_ray.nodes.lost_cells import Losses
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.scoring import Scoring
 from rse_study.on_ray.searcher import CellSearcher
-from rse_study.on_ray.workers import coordinator, trainable, worker
+from rse_study.on_ray.workers import coordinator, worker
 from rse_study.on_ray.workers import evaluations as worker_evaluations
 from rse_study.results.files.schema import MODEL_FOLDER
 from rse_study.results.reader import Reader
@@ -84,9 +84,9 @@ class HereRuntime(RayRuntime):
             config = searcher.suggest(trial)
             if not isinstance(config, dict):
                 return
-            trainable.ray.tune.report = partial(_report, searcher, trial)
+            worker.ray.tune.report = partial(_report, searcher, trial)
             try:
-                trainable.run_inline(config, queue.evaluations)
+                worker.run_inline(config, queue.evaluations)
                 searcher.on_trial_complete(trial)
             except Exception:  # Tune's: the trial has failed
                 searcher.on_trial_complete(trial, error=True)

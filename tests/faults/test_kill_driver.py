@@ -43,28 +43,10 @@ def damage(path, how):
         ).fetchone()
     content, number = path.read_bytes(), struct.pack(">d", *flipped)
     assert number in content
-    match how:
-        case "truncated":
-            path.write_bytes(content[: len(content) // 2])
-        case "emptied":
-            path.write_bytes(b"")
-        case "flipped":
-            path.write_bytes(content.replace(number, number[:-1] + bytes([number[-1] ^ 1]), 1))
-        case "deleted":
-            path.unlink()
-
-
-@pytest.mark.xdist_group("ray")
-@pytest.mark.parametrize("how", ["truncated", "emptied", "flipped", "deleted"])
-def test_a_ledger_damaged_in_mid_study_ends_equal_to_an_undisturbed_one(scene, whole, cluster, how):
-    folder = scene.folder(f"grid-{how}")
-    scene.kill_at(folder, "progressed 1/0 2")
-    damage(ledger_path(folder), how)
-    lines = scene.finish_here(folder, cluster)
-    assert any("goes on from its backup" in line for line in lines)
-    ended = [line for line in lines if line.startswith("started")]
-    assert len(ended) < len(whole["cell"])  # a cell that had ended does not run again
-    assert_equal(contents(folder), whole)
+    if how == "deleted":
+        path.unlink()
+    else:
+        path.write_bytes(content.replace(number, number[:-1] + bytes([number[-1] ^ 1]), 1))
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +58,7 @@ def serial(scene):
 
 
 @pytest.mark.xdist_group("search")
-@pytest.mark.parametrize("how", ["truncated", "emptied", "flipped", "deleted"])
+@pytest.mark.parametrize("how", ["flipped", "deleted"])
 def test_a_searchs_ledger_damaged_in_its_midst_ends_equal_to_an_undisturbed_one(serial, how):
     here, whole = serial
     folder = here.folder(f"stopped-{how}")

@@ -4,8 +4,7 @@ from torch import nn
 
 from rse_study.collectives import Alone
 from rse_study.errors import InputError
-from rse_study.models.batch_norm import BatchNorm, Moments
-from rse_study.models.heads import HEADS, build_head
+from rse_study.models.heads import HEADS, BatchNorm, Moments, build_head
 
 WIDTH = 6
 

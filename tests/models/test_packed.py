@@ -83,28 +83,6 @@ def test_token_vectors_stand_where_their_tokens_do(folders):
     assert bool((packed[~mask] == 0).all())
 
 
-def test_laying_and_restoring_lose_nothing_but_padding():
-    mask = torch.tensor([[True, False, True], [True, False, False], [True, True, True]])
-    values = torch.arange(1.0, 10.0).view(3, 3, 1)
-    layout = packed(mask)
-    assert layout.lay(values).flatten().tolist() == [1, 3, 4, 7, 8, 9]
-    assert layout.restore(layout.lay(values)).flatten().tolist() == [1, 0, 3, 4, 0, 0, 7, 8, 9]
-    assert layout.at(torch.tensor([2, 0, 1])).tolist() == [1, 2, 4]
-    first = layout.with_first(layout.lay(values), torch.tensor([[-1.0], [-2.0], [-3.0]]))
-    assert first.flatten().tolist() == [-1, 3, -2, -3, 8, 9]
-
-
-def test_spread_values_stand_where_their_tokens_do_and_padding_has_no_gradient():
-    mask = torch.tensor([[True, False, True], [True, False, False]])
-    layout, values = packed(mask), [torch.rand(3, 2, requires_grad=True) for _ in range(3)]
-    laid = layout.spread(*values)
-    for value, rows in zip(values, laid, strict=True):
-        assert torch.equal(rows[mask], value)
-    wanted = [torch.rand(2, 3, 2) for _ in values]
-    gradients = torch.autograd.grad(laid, values, wanted)
-    assert all(torch.equal(one, rows[mask]) for one, rows in zip(gradients, wanted, strict=True))
-
-
 def test_a_family_with_relative_positions_keeps_its_padding(folders):
     assert not loaded(folders["mpnet"], "cls").skips_padding
 

@@ -6,7 +6,7 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.models.span_reader import MAX_ANSWER, Window, windows
-from rse_study.models.text_inputs import Tokens
+from rse_study.models.text_classifier import Tokens
 from tests.tiny_models import PUNCTUATION, word_tokenizer
 
 WORDS = [f"w{i}" for i in range(40)]

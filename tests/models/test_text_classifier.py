@@ -6,12 +6,10 @@ import torch
 import transformers as hf
 
 from rse_study.errors import InputError
-from rse_study.models.classifier import Classifier
 from rse_study.models.classifier_folder import load_classifier, save_classifier
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.loading import load_encoder
-from rse_study.models.text_classifier import TextClassifier
-from rse_study.models.text_inputs import encode_texts, padded
+from rse_study.models.text_classifier import Classifier, TextClassifier, encode_texts, padded
 from tests.training.classifier.sorted_words import ordered_pairs, singles
 
 from .conftest import SIZES, roberta_tokenizer, spread_out

@@ -145,14 +145,6 @@ def test_it_is_reported(grid_runs, folder):
     assert (counts, status["best"]["label"]) == ((9, 9), "SimCSE")
 
 
-def test_its_rows_are_checked(grid_runs):
-    ended = rse("check", "old_grid")
-    assert ended.code == 3, ended.out  # its rows are of no paper
-    assert "before training 32.57" in " ".join(ended.out.split())
-    rows = ended.out.partition("before training")[2].splitlines()[1:4]
-    assert [line.split()[-2:] for line in rows] == [["3", "a"]] * 3  # seeds of its rows, and their group
-
-
 @pytest.mark.parametrize("cell", ["0/0", "2/1"])
 def test_a_cell_of_then_comes_out_the_same_now(folder, cell):
     out = f"again-{cell.replace('/', '-')}"

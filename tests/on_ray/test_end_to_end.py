@@ -1,4 +1,4 @@
-"""Real studies: Tune asks, workers train, the ledger holds the answer; once for each executor.
+"""A real study: Tune asks, workers train, the ledger holds the answer.
 
 The one axis is a learning rate that is either the paper's or beyond all measure: the second trial loses its loss.
 """
@@ -16,19 +16,17 @@ from rse_study.results.reader import Reader
 from tests.on_ray.listener import Listener
 from tests.on_ray.test_trackers import points_of
 from tests.on_ray.world import checked_of, few
-from tests.slow import mostly_slow
 
 pytestmark = pytest.mark.xdist_group("ray")
 
 
-@pytest.fixture(scope="module", params=mostly_slow(["inline", "train"], fast=["inline"]))
-def checked(request, study_content):
+@pytest.fixture(scope="module")
+def checked(study_content):
     content = study_content | {
         "base": study_content["base"] | {"selection": {"dev": "builtin", "every": 1, "keep": "last"}},
         "search": {"lr": {"choice": [7e-6, 1e30]}},
         "evaluations": ["builtin/test"],
-        "confirm": {"seeds": [1], "resources": {"executor": request.param}},
-        "resources": {"executor": request.param},
+        "confirm": {"seeds": [1]},
     }
     return checked_of(content)
 
@@ -53,12 +51,11 @@ def test_tunes_own_tables_show_axes_by_symbol_beside_what_runs(ran):
         assert CellPayload.from_config(result.config).trial.optimizer.lr == result.config["xi"]
 
 
-def test_tunes_own_record_has_a_row_a_cell_with_its_scores_and_knows_the_best_trial(ran, checked):
+def test_tunes_own_record_has_a_row_a_cell_with_its_scores_and_knows_the_best_trial(ran):
     """From the folder of a finished study; the trial without a result is the best at nothing."""
     folder, _ = ran
-    trainable = {"inline": "run_inline", "train": "run_on_train"}[checked.study.resources.executor]
     paths = sorted((folder / "ray").glob("tune-*"))
-    grids = [Tuner.restore(str(path), trainable).get_results() for path in paths]
+    grids = [Tuner.restore(str(path), "run_inline").get_results() for path in paths]
     tables = [grid.get_dataframe().set_index("config/trial") for grid in grids]
     with Ledger.open(folder) as ledger:
         last = {name: ledger.final_values(name) for name in ("dev", "loss", "cost/work")}
@@ -125,7 +122,7 @@ def test_progress_was_heard_in_the_driver_and_the_same_command_again_runs_nothin
     assert again.events == [("found", 2), ("found", 1)]
 
 
-def test_only_the_confirmed_base_is_scored_on_test_pairs_and_the_ledger_says_who_ran_it(ran, checked):
+def test_only_the_confirmed_base_is_scored_on_test_pairs_and_the_ledger_says_who_ran_it(ran):
     folder, _ = ran
     with Ledger.open(folder) as ledger:
         cells = {cell.identity: cell for cell in ledger.cells()}
@@ -133,4 +130,4 @@ def test_only_the_confirmed_base_is_scored_on_test_pairs_and_the_ledger_says_who
         executors = {attempt.executor for attempt in ledger.attempts()}
     (only,) = (cells[one] for one in scored)
     assert (only.stage, only.label, only.seed) == ("confirm", "base", 1)
-    assert executors == {checked.study.resources.executor}
+    assert executors == {"inline"}

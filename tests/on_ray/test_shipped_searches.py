@@ -70,10 +70,3 @@ def test_a_short_search_of_every_quick_sampler_proposes_valid_trials(checked):
     for name in QUICK:
         if can_ask(checked, name):
             hold_true(checked, name, 0, 14)
-
-
-@pytest.mark.slow
-def test_a_long_search_of_every_sampler_proposes_valid_trials(checked):
-    for name in NAMES:
-        if can_ask(checked, name):
-            hold_true(checked, name, 1, 20 if name == "gp" else 100)

@@ -94,19 +94,6 @@ def test_other_settings_are_a_revision_and_leave_no_score_of_the_old_ones(runs):
     assert revisions["change"].iloc[-1] == f"fine_tuning.epochs: 1 -> 2; measured again: {NAME}"
 
 
-def test_old_scores_are_absent_until_they_are_measured_again(run, runs):
-    """As after an interruption between the revision and its first score."""
-    with Ledger.open(run.directory) as ledger:
-        study, rows = ledger.study(), ledger.evaluations()
-        ledger.freeze(study.model_copy(update={"fingerprints": study.fingerprints | {NAME: "another"}}))
-    with Reader(run.directory) as reader:
-        left = reader.evaluations()
-    assert NAME not in set(left["evaluation"])
-    assert len(left) == sum(row.evaluation != NAME for row in rows) > 0
-    with Ledger.open(run.directory) as ledger:
-        ledger.freeze(study)
-
-
 def test_once_measured_nothing_is_left(runs):
     _, (_, second, _), (heard, third, _) = runs
     assert heard == []

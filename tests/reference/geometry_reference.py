@@ -84,17 +84,3 @@ def project_l1(vector: list[float], radius: float) -> list[float]:
         else:
             large_enough = middle
     return shrink(vector, large_enough)
-
-
-def project_l1_by_enumeration(vector: list[float], radius: float) -> list[float]:
-    """The same by trying every set of survivors {i: |v_i| >= c}: of the feasible points, the nearest."""
-    if norm(vector, "l1") <= radius:
-        return list(vector)
-    candidates = [[0.0 for _ in vector]]
-    for cut in (abs(value) for value in vector):
-        survivors = [abs(value) for value in vector if abs(value) >= cut]
-        threshold = (math.fsum(survivors) - radius) / len(survivors)
-        if threshold >= 0:
-            candidates.append(shrink(vector, threshold))
-    feasible = [point for point in candidates if norm(point, "l1") <= radius * (1 + 1e-12)]
-    return min(feasible, key=lambda point: norm([a - b for a, b in zip(point, vector, strict=True)], "l2"))

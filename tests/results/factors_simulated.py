@@ -9,7 +9,7 @@ import pandas as pd
 from rse_study.results.comparing.comparisons import differences
 from rse_study.results.comparing.factors import Effect, effects_among
 from rse_study.results.statistics import holm, sign_flip_p, simultaneous_intervals
-from rse_study.study.definition.factorial import corners
+from rse_study.study.definition.rows import corners
 
 NAMES = "ABCDEFGH"
 NUM_STUDIES = 20_000

@@ -20,7 +20,6 @@ from rse_study.results import archive as archives
 from rse_study.results.archive import unpack_archive, write_archive
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import ledger_path
-from rse_study.study.checking.validation import read_study
 from tests.cases import cases
 
 ROOT = Path(__file__).parents[2]
@@ -55,12 +54,6 @@ def test_its_report_is_the_same_elsewhere_and_only_numbers_travel(study, tmp_pat
     assert pages[0].read_bytes() == pages[1].read_bytes()
 
 
-def test_the_study_as_it_ran_lies_in_its_folder(packed, tmp_path):
-    there = unpack_archive(packed, tmp_path / "there")
-    checked = read_study(there / "old_grid.yaml")
-    assert (checked.study.name, len(checked.rows) > 1) == ("old_grid", True)
-
-
 def test_it_is_opened_by_its_path_and_unpacked_once(packed, study, tmp_path):
     opened = open_study(packed, tmp_path / "there")
     assert opened.cells.equals(open_study(study).cells)
@@ -82,11 +75,6 @@ def test_a_study_that_is_there_is_left_alone(packed, study, tmp_path):
     with pytest.raises(InputError, match="nothing is overwritten"):
         unpack_archive(packed, study.parent)
     assert {path: path.read_bytes() for path in study.rglob("*") if path.is_file()} == before
-
-
-def test_a_place_that_cannot_be_written_is_named(study, tmp_path):
-    with pytest.raises(InputError, match="cannot be written"):
-        write_archive(study, tmp_path / "no" / "old.tar.xz")
 
 
 def with_member(name, content=b"{}", kind=tarfile.REGTYPE, **given):
@@ -136,46 +124,19 @@ def with_broken_ledger(folder, archive):
 CELL = "old_grid/cells/0123456789abcdef"
 STRANGE = [
     "old_grid/../../escaped/study.json",
-    "old_grid/cells/../../escaped/study.json",
     "../escaped/study.json",
     "/escaped/study.json",
-    "//escaped/study.json",
     ".//escaped/study.json",
-    "old_grid//study.json",
-    "old_grid/./study.json",
     f"{CELL}/../result.json",
-    "old_grid/..",
     "../" * 300 + "escaped/study.json",
-    "a/" * 1000 + "../study.json",
 ]
-KINDS = [
-    tarfile.SYMTYPE,
-    tarfile.LNKTYPE,
-    tarfile.CHRTYPE,
-    tarfile.BLKTYPE,
-    tarfile.FIFOTYPE,
-    tarfile.CONTTYPE,
-]
+KINDS = (b"1", b"2", b"3", b"4", b"6", b"7")  # links, devices, a pipe, contiguous
 HOSTILE = [
     *((with_member(name), "or leads out of the study's folder") for name in STRANGE),
-    *(
-        (with_member(name, b"", tarfile.DIRTYPE), "leads out")
-        for name in ("../escaped", "/escaped", "old_grid/a/../..")
-    ),
-    *(
-        (with_member(f"{CELL}/{name}", b"", kind), "is a link or a device")
-        for kind in KINDS
-        for name in ("result.json", "x")
-    ),
+    (with_member("old_grid/a/../..", b"", tarfile.DIRTYPE), "leads out"),
+    *((with_member(f"{CELL}/result.json", b"", kind), "is a link or a device") for kind in KINDS),
+    (with_member(f"{CELL}/x", b"", tarfile.SYMTYPE), "is a link or a device"),
     (with_member("old_grid/items.json", kind=tarfile.GNUTYPE_SPARSE), "is sparse"),
-    (
-        with_member(f"{CELL}/items.json", pax_headers={"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}),
-        "is sparse",
-    ),
-    (
-        with_member("old_grid/baselines/items.json", b" " * (2**24 + 1)),
-        "is too large, .* 16 MiB in a JSON file",
-    ),
     (with_member(f"{CELL}/result.json", b" " * (2**24 + 1)), "is too large, .* 16 MiB in a JSON file"),
     (with_member("a" * 5000), "headers have more than 4,096 bytes"),
     (with_member("x", pax_headers={"comment": "a" * 5000}), "headers have more than 4,096 bytes"),
@@ -273,14 +234,6 @@ def test_a_study_beyond_a_limit_is_neither_read_nor_written(
     with pytest.raises(InputError, match=r"does not fit into an archive: at most.*Copy the study's folder"):
         write_archive(study, tmp_path / "new.tar.xz")
     assert not (tmp_path / "new.tar.xz").exists()
-
-
-def test_files_behind_links_are_written_as_files(study, tmp_path):
-    (cell, *_) = study.glob("cells/*")
-    (cell / "result.json").rename(tmp_path / "elsewhere")
-    (cell / "result.json").symlink_to(tmp_path / "elsewhere")
-    there = unpack_archive(write_archive(study, tmp_path / "x.tar.xz"), tmp_path / "there")
-    assert (there / "cells" / cell.name / "result.json").read_bytes() == (tmp_path / "elsewhere").read_bytes()
 
 
 LEFT_OUT = ("study.json", "cell.json", "baselines/evaluations.json")

@@ -4,7 +4,6 @@ import pytest
 
 from rse_study.results.bit_equality import (
     UNLIKE,
-    describe_devices,
     describe_machines,
     what_decides,
     what_differs,
@@ -61,9 +60,3 @@ def test_a_mixture_is_said_with_how_many_ran_where_and_one_kind_of_machine_not()
     assert "1 on what changed within the cell" in describe_machines([ONE | {UNLIKE: ["why"]}])
     assert describe_machines([ONE, ONE | {"threads": 2, "packages": {"torch": "1"}}, EARLIER, {}]) == ""
     assert describe_machines([]) == ""
-
-
-def test_cells_of_cards_and_of_cpus_are_said_not_to_be_paired():
-    card = ONE | {"device_type": "cuda", "device": "NVIDIA H200"}
-    assert "a common seed pairs little" in describe_devices([ONE, card])
-    assert describe_devices([card, card | {"device": "NVIDIA A100"}]) == describe_devices([ONE, {}]) == ""

@@ -50,14 +50,6 @@ def test_what_is_of_a_cell_or_a_baseline_has_the_name_that_all_outputs_use(searc
     assert evaluations["row"].notna().all()
 
 
-def test_an_empty_study_has_all_files_too(study_dir, tmp_path, kind):
-    with Reader(study_dir) as reader:
-        paths = write_tables(reader, tmp_path, kind)
-    assert {path.stem for path in paths} == NAMES
-    expected = ["row", "cell", "trial", "seed", "t", "value", "verdict"]
-    assert list(READ[kind](tmp_path / f"rungs.{kind}").columns) == expected
-
-
 def test_mixed_choices_are_json_text_and_texts_and_numbers_stay_what_they_are(tmp_path, kind):
     choices = (0.5, "none", True, [1, 2])
     axes = (AxisRecord(name="x", paths=("x",), kind="choice", choices=choices),)
@@ -88,8 +80,3 @@ def test_a_spreadsheet_computes_no_text(text):
     frame = pd.DataFrame({text: [text, None], "n": [-1.5, 2.0]})
     (heading, first, _) = csv.reader(csv_text(frame).splitlines())
     assert heading == [f"'{text}", "n"] and first == [f"'{text}", "-1.5"]
-
-
-@cases("text", ["-1.5", "+1e-05", "-.5", "a=b", "", "'x", "−1"])
-def test_numbers_and_harmless_texts_stay_what_they_are(text):
-    assert csv_text(pd.DataFrame({"x": [text]})) == pd.DataFrame({"x": [text]}).to_csv(index=False)

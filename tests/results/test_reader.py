@@ -8,9 +8,9 @@ from rse_study.errors import InputError
 from rse_study.results.files.connect import open_to_write
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, Result
-from rse_study.results.files.schema import ledger_path
-from rse_study.results.reader import Reader
-from rse_study.results.records import FINISHED, EvaluationRow, ImportanceRow
+from rse_study.results.files.schema import cell_folder, ledger_path
+from rse_study.results.reader import Reader, status_for_next_run
+from rse_study.results.records import FINISHED, EvaluationRow, Status
 from rse_study.results.study_record import OWN_COLUMNS, ObjectiveRecord
 from rse_study.search.state import SearchState
 from rse_study.search.stopping import rule_of
@@ -91,13 +91,6 @@ def test_every_cell_is_counted_once_in_a_table_sorted_by_trial_and_seed(searched
     assert set(FINISHED) < set(counts)
 
 
-def test_nothing_is_missing_where_more_ran_than_is_planned_now(searched_dir):
-    with Ledger.open(searched_dir) as ledger:
-        ledger.freeze(STUDY.model_copy(update={"num_cells": 3}), "num_trials: 5 -> 3")
-    with Reader(searched_dir) as reader:
-        assert SearchState.read(reader).counts["missing"] == 0
-
-
 def test_retired_cells_are_shown_to_who_asks(searched_dir):
     retired = cell_of(1, 7, "confirm").identity
     with Ledger.open(searched_dir) as ledger:
@@ -145,47 +138,6 @@ def test_frames_hold_what_was_recorded(searched_dir):
         assert reader.cells()["config"][4] == {"blend": {"rho": 0.3}}
 
 
-def test_frames_come_in_order_and_with_the_names_of_their_metrics(study_dir):
-    rows = [
-        ImportanceRow(axis=axis, evaluator="fanova", value=value, num_trials=9)
-        for axis, value in [("a", 0.2), ("b", 0.7), ("c", 0.1)]
-    ]
-    with Ledger.open(study_dir) as ledger:
-        ledger.record_importance(rows)
-    with Reader(study_dir) as reader:
-        assert reader.importance()["axis"].tolist() == ["b", "a", "c"]
-    rows = [
-        EvaluationRow(subject="start", task="pairs", split="dev", value=0.0, num_examples=9, degenerate=True)
-    ]
-    with Ledger.open(study_dir) as ledger:
-        ledger.record_evaluations(rows)
-    with Reader(study_dir) as reader:
-        frame = reader.evaluations()
-    assert frame[["subject", "metric", "degenerate"]].values.tolist() == [["start", "pairs/dev/all", True]]
-    with Ledger.open(study_dir) as ledger:
-        for version in ("1", "2"):
-            ledger.add_provenance({"version": version})
-            ledger.log("run", f"run {version}")
-    with Reader(study_dir) as reader:
-        assert [run["version"] for run in reader.provenance()] == ["1", "2"]
-        assert reader.events()["text"].tolist() == ["run 1", "run 2"]
-
-
-def test_an_empty_study_has_empty_frames_with_their_columns(study_dir):
-    with Reader(study_dir) as reader:
-        for frame, column in [
-            (reader.attempts(), "outcome"),
-            (reader.metrics(), "value"),
-            (reader.rungs(), "verdict"),
-            (reader.evaluations(), "metric"),
-            (reader.importance(), "evaluator"),
-            (reader.events(), "text"),
-        ]:
-            assert frame.empty
-            assert column in frame
-        assert reader.trials_table()["objective"].isna().all()
-
-
 def test_a_missing_ledger_or_one_whose_study_is_gone_is_refused_where_it_lies(study_dir, tmp_path):
     with sqlite3.connect(study_dir / "ledger.sqlite") as db:
         db.execute("DELETE FROM revision")
@@ -195,15 +147,6 @@ def test_a_missing_ledger_or_one_whose_study_is_gone_is_refused_where_it_lies(st
     with pytest.raises(InputError, match="no ledger"):
         Reader(tmp_path / "nowhere")
     assert not (tmp_path / "nowhere").exists()
-
-
-def test_a_nan_is_a_nan(study_dir, cells):
-    with Ledger.open(study_dir) as ledger:
-        finish(ledger, cells[0], [(1, {"loss": math.nan}), (2, {"loss": math.inf})], status="failed")
-    with Reader(study_dir) as reader:
-        values = reader.metrics()["value"].tolist()
-    assert math.isnan(values[0])
-    assert values[1] == math.inf
 
 
 def test_it_reads_while_another_writes_and_inside_with_everything_is_of_one_moment(study_dir, cells):
@@ -266,27 +209,6 @@ def test_a_ledger_in_which_nothing_was_frozen_is_an_input_error(tmp_path):
         SearchState.read(reader)
 
 
-@pytest.mark.parametrize(
-    "resolved",
-    [{"seeds": {"until": "decided", "at_most": "x"}}, {"seeds": 5, "confirm": {}}, {"confirm": "x"}],
-)
-def test_settings_of_another_form_are_an_input_error(study, resolved):
-    with pytest.raises(InputError, match="small: the frozen study: "):
-        _ = study.model_copy(update={"resolved": resolved}).settings
-
-
-def test_bounds_of_seeds_have_defaults(study):
-    of_decided = study.model_copy(update={"resolved": {"seeds": {"until": "decided"}}})
-    assert of_decided.settings.seeds == tuple(range(16))
-
-
-def test_a_run_whose_packages_are_a_text_is_damage(study_dir):
-    with Ledger.open(study_dir) as ledger:
-        ledger.add_provenance({"packages": "torch 2.13.0"})
-    with Reader(study_dir) as reader, pytest.raises(InputError, match=r"damaged: .*`run` of its study"):
-        reader.provenance()
-
-
 def test_settings_of_a_later_version_are_an_input_error(study):
     later = study.model_copy(update={"resolved": {"confirm": {"baseline": "another", "seeds": [1]}}})
     with pytest.raises(
@@ -296,3 +218,30 @@ def test_settings_of_a_later_version_are_an_input_error(study):
     later = study.model_copy(update={"resolved": {"early_stopping": {"name": "later"}}})
     with pytest.raises(InputError, match="this version does not know this rule"):
         rule_of(later)
+
+
+IDENTITY = "a" * 64
+
+
+@cases("has_result", [True, False])
+@cases("status", Status.__args__)
+def test_a_cell_that_failed_without_a_result_alone_is_planned_again(tmp_path, status, has_result):
+    if has_result:
+        folder = cell_folder(tmp_path, IDENTITY)
+        folder.mkdir(parents=True)
+        (folder / "result.json").write_text("{}")
+    expected = "planned" if status == "failed" and not has_result else status
+    assert status_for_next_run(tmp_path, IDENTITY, status) == expected
+
+
+def test_counts_add_up_whatever_became_of_the_cells(searched_dir):
+    with Reader(searched_dir) as reader:
+        before = SearchState.read(reader).counts
+        cells = reader.cells()
+    assert before["failed"] == 1
+    failed = cells.loc[cells["status"] == "failed", "identity"].item()
+    (cell_folder(searched_dir, failed) / "result.json").unlink()
+    with Reader(searched_dir) as reader:
+        after = SearchState.read(reader).counts
+    assert after == before | {"failed": 0, "missing": before["missing"] + 1}
+    assert after["planned"] == sum(after.values()) - after["planned"]

@@ -21,7 +21,6 @@ from rse_study.results.statistics import (
     least_p,
     sign_flip_p,
     t_interval,
-    welch_interval,
     wilcoxon_p,
 )
 from tests.cases import cases
@@ -114,21 +113,6 @@ def test_t_interval_is_mean_plus_minus_quantile_times_standard_error(n, level):
     assert ends(t_interval(SAMPLE[:n], level)) == pytest.approx([mean - half, mean + half], rel=1e-9)
 
 
-@cases("level", [0.5, 0.95, 0.99])
-@cases(("n", "m"), [(2, 2), (8, 3), (3, 8), (5, 5)])
-def test_welch_interval_has_the_degrees_of_freedom_of_satterthwaite(n, m, level):
-    first, second = SAMPLE[:n].tolist(), SKEWED[:m].tolist()
-    means = [sum(x) / len(x) for x in (first, second)]
-    v, w = (
-        sum((x - mean) ** 2 for x in values) / (len(values) - 1) / len(values)
-        for values, mean in zip((first, second), means, strict=True)
-    )
-    freedom = (v + w) ** 2 / (v**2 / (n - 1) + w**2 / (m - 1))
-    half = stats.t.isf((1 - level) / 2, freedom) * math.sqrt(v + w)
-    found = ends(welch_interval(SAMPLE[:n], SKEWED[:m], level))
-    assert found == pytest.approx([means[0] - means[1] - half, means[0] - means[1] + half], rel=1e-9)
-
-
 @cases("level", [0.8, 0.95])
 @cases("values", [SAMPLE, SKEWED, -SKEWED, SKEWED[[1, 6, 7]]], ids=["mild", "skewed", "mirrored", "three"])
 def test_bca_interval_is_that_of_a_direct_computation(values, level):
@@ -165,7 +149,7 @@ def test_bca_interval_is_a_function_of_its_seed_alone():
 @cases("value", [0.0, 2.0, 0.1])
 def test_values_that_are_all_equal_are_an_interval_without_width(value):
     equal = np.full(3, value)
-    for interval in (t_interval(equal), bca_interval(equal), welch_interval(equal + 1, np.ones(3))):
+    for interval in (t_interval(equal), bca_interval(equal)):
         assert ends(interval) == pytest.approx([value, value], abs=1e-12)
 
 
@@ -267,7 +251,6 @@ BAD_SAMPLES = {
 OF_A_SAMPLE = {
     "t": t_interval, "bca": bca_interval, "effect size": effect_size,
     "simultaneous": lambda x: Criterion().interval(x, 2),
-    "welch first": lambda x: welch_interval(x, SAMPLE), "welch second": lambda x: welch_interval(SAMPLE, x),
 }  # fmt: skip
 
 
@@ -287,8 +270,7 @@ def test_no_p_of_nothing_or_of_no_number(p_of, values):
 
 @cases("level", [-0.5, 0.0, 1.0, 95.0, math.nan])
 @cases("figure_of", [
-    t_interval, bca_interval, lambda x, level: welch_interval(x, x, level),
-    confidence_sequence,
+    t_interval, bca_interval, confidence_sequence,
 ])  # fmt: skip
 def test_a_level_is_between_nought_and_one(figure_of, level):
     with pytest.raises(ValueError, match="level"):

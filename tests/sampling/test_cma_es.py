@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 from optuna.samplers import CmaEsSampler
 
-from rse_study.sampling.stateless import StatelessCmaEs
+from rse_study.sampling.samplers import StatelessCmaEs
 from tests.sampling.led_by_optuna import DISTRIBUTIONS, led_by
 
 

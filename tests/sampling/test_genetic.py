@@ -2,14 +2,10 @@
 
 import warnings
 
-import optuna
-import pytest
 from optuna.samplers import NSGAIIISampler, NSGAIISampler
-from optuna.trial import create_trial
 
-from rse_study.sampling.stateless import StatelessNsga2, StatelessNsga3
-from tests.on_ray.surface import DOMAINS, FIRST
-from tests.sampling.led_by_optuna import DISTRIBUTIONS, led_by
+from rse_study.sampling.samplers import StatelessNsga2, StatelessNsga3
+from tests.sampling.led_by_optuna import led_by
 
 SIZE = 6
 
@@ -39,18 +35,6 @@ def test_all_asks_draw_the_same_parents_by_lot():
 
         assert parents(seed=0, selection=5) == parents(seed=1, selection=5)
         assert len({str(parents(seed=0, selection=selection)) for selection in range(5)}) > 1
-
-
-@pytest.mark.parametrize("cls", [StatelessNsga2, StatelessNsga3])
-def test_a_search_of_many_generations_can_be_asked(cls):
-    """1,200 generations of two: no recursion through them."""
-    with warnings.catch_warnings(action="ignore"):
-        sampler = cls(population_size=2, seed=0, mutation_seed=1)
-    study = optuna.create_study(directions=["maximize"], sampler=sampler)
-    for number in range(2400):
-        params, value = FIRST | {"N": 1 + number % 16}, float(number % 97)
-        study.add_trial(create_trial(params=params, distributions=DISTRIBUTIONS, value=value))
-    assert study.ask(DISTRIBUTIONS).params.keys() == DOMAINS.keys()
 
 
 def numbers(trials):

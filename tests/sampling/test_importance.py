@@ -8,15 +8,15 @@ from rse_study.results.files.result_file import Point
 from rse_study.results.records import ImportanceRow
 from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRecord
 from rse_study.sampling.importance import (
-    EVALUATORS,
+    FANOVA,
     FEWEST_TRIALS,
-    _axis,
+    PED_ANOVA,
     enter_importance,
     full_budget_trials,
     importance_rows,
 )
 from rse_study.sampling.samplers import quasi_random_point
-from rse_study.study.definition.domains import Choice, Float, Log
+from rse_study.study.definition.domains import Choice, Float, Int, Log
 from rse_study.study.definition.space import Axis
 from tests.analysis import searched
 
@@ -48,7 +48,7 @@ def rows_of(num, direction="maximize", **options):
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])
 def test_the_axis_that_decides_has_the_larger_share(direction):
     rows = rows_of(64, direction)
-    for evaluator in EVALUATORS:
+    for evaluator in (PED_ANOVA, FANOVA):
         shares = {row.axis: row.value for row in rows if row.evaluator == evaluator}
         assert shares["rho"] > 3 * shares["alpha"]
         assert sum(shares.values()) == pytest.approx(1.0)
@@ -59,12 +59,33 @@ def test_a_handful_of_trials_says_nothing():
     assert importance_rows(AXES, [(point, 1.0) for point, _ in trials(64)], "maximize", 0) == []
 
 
-def test_every_share_has_its_evaluator_number_of_trials_and_an_interval_around_it():
+def test_every_share_has_its_evaluator_and_number_of_trials_and_ped_anova_an_interval_around_it():
     rows = rows_of(16)
     assert {(row.num_trials, row.evaluator) for row in rows} == {(16, "PED-ANOVA"), (16, "fANOVA")}
     for row in rows:
-        assert 0 <= row.low <= row.value <= row.high <= 1
-        assert row.low < row.high
+        if row.evaluator == FANOVA:
+            assert 0 <= row.value <= 1 and math.isnan(row.low) and math.isnan(row.high)
+        else:
+            assert 0 <= row.low <= row.value <= row.high <= 1
+            assert row.low < row.high
+
+
+@pytest.mark.parametrize("kind", ["choice", "end of integers", "logarithm"])
+def test_fanova_measures_an_axis_as_it_is_searched(kind):
+    """One of six values counts 1, or the logarithm from 0 to 1, beside a uniform number."""
+    domain, gain, expected = {
+        "choice": (Choice(choice=tuple("abcdef")), lambda value: float(value == "c"), 0.625),
+        "end of integers": (Int(int=(1, 6)), lambda value: float(value == 1), 0.625),
+        "logarithm": (Log(log=(1e-6, 1.0)), lambda value: 1 + math.log10(value) / 6, 0.5),
+    }[kind]
+    domains = {"asked": domain, "other": Float(float=(0, 1))}
+    points = [quasi_random_point(domains, 0, index) for index in range(256)]
+    known = [(one, gain(one["asked"]) + one["other"]) for one in points]
+    axes = [Axis(name, one, (name,)) for name, one in domains.items()]
+    rows = importance_rows(axes, known, "maximize", 0, num_resamples=2)
+    assert [row.value for row in rows if (row.axis, row.evaluator) == ("asked", FANOVA)] == [
+        pytest.approx(expected, abs=0.05)
+    ]
 
 
 def test_resamples_of_ties_have_a_share_too():
@@ -74,7 +95,8 @@ def test_resamples_of_ties_have_a_share_too():
     points = [{"rho": n / 8, "norm": "l1" if n % 2 else "l2"} for n in range(8)]
     values = [2.0, 3.0, *[1.0] * 6]
     rows = importance_rows(axes, list(zip(points, values, strict=True)), "maximize", 0, num_resamples=60)
-    assert np.isfinite([(row.value, row.low, row.high) for row in rows]).all()
+    ends = [(row.low, row.high) for row in rows if row.evaluator == PED_ANOVA]
+    assert np.isfinite([row.value for row in rows]).all() and np.isfinite(ends).all()
 
 
 def test_an_axis_that_belongs_to_a_choice_has_its_share_among_its_own_trials():
@@ -99,7 +121,7 @@ def test_an_axis_that_belongs_to_a_choice_has_its_share_among_its_own_trials():
     num_of_a = sum(point["method"] == "a" for point, _ in known)
     of_two = 90 - (FEWEST_TRIALS - 1)
     assert numbers == {"method": 90, "rate": 90, "phi": num_of_a, "idle": num_of_a, "of_two": of_two}
-    for evaluator in EVALUATORS:
+    for evaluator in (PED_ANOVA, FANOVA):
         shares = {row.axis: row.value for row in rows if row.evaluator == evaluator}
         assert shares["phi"] > 0.6 > 5 * shares["idle"]
         assert shares["method"] + shares["rate"] == pytest.approx(1.0)
@@ -130,16 +152,6 @@ def ledger(tmp_path):
         yield ledger
 
 
-def test_axes_on_record_are_those_of_the_file():
-    assert [_axis(one) for one in RECORDS] == AXES
-    when = {"method": ("a",)}
-    choice = AxisRecord(name="n", paths=("n",), kind="choice", choices=("1/2", 3), when=when)
-    number = AxisRecord(name="k", paths=("k",), kind="int", low=1.0, high=4.0)
-    domain = _axis(choice).domain
-    assert (domain.values(), domain.when, domain.scale) == (("1/2", 3), when, "none")
-    assert list(_axis(number).domain.values()) == [1, 2, 3, 4]
-
-
 def test_only_trials_of_the_full_budget_count(ledger):
     entered(ledger, 10, "stopped_early", t=10)
     entered(ledger, 11, "failed", t=20)
@@ -160,7 +172,7 @@ def test_a_trial_of_several_seeds_counts_once_with_their_mean(ledger):
 def test_what_the_ledger_has_of_these_trials_with_intervals_is_not_computed_again(ledger):
     enter_importance(ledger)
     rows = ledger.importance()
-    assert {row.evaluator for row in rows} == set(EVALUATORS)
+    assert {row.evaluator for row in rows} == {PED_ANOVA, FANOVA}
     ledger.record_importance([row.model_copy(update={"low": math.nan, "high": math.nan}) for row in rows])
     enter_importance(ledger)
     assert ledger.importance() == rows

@@ -8,8 +8,6 @@ import pytest
 from rse_study.errors import InputError, InputErrors
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.sampling.proposer import Proposer
-from rse_study.sampling.samplers import describe_sampler
-from rse_study.spec import hash_file
 from rse_study.study.checking.validation import check_content, read_study
 from rse_study.study.definition.search import Sampler
 from rse_study.study.revisions import change_between
@@ -32,11 +30,6 @@ class Unseeded(RandomSampler):
 class Stubborn(Unseeded):
     def sample_independent(self, study, trial, name, distribution):
         return 99 if name == "N" else super().sample_independent(study, trial, name, distribution)
-
-
-class Stopping(Unseeded):
-    def after_trial(self, study, trial, state, values):
-        study.stop()
 
 
 class Undefined(BaseSampler):
@@ -107,16 +100,6 @@ def test_settings_and_seed_reach_its_constructor(folder):
     assert asked[0.01, 0] == FIRST and FIRST != asked[1, 0] != asked[1, 1]
 
 
-def test_what_decides_its_proposals_is_described(folder):
-    described = describe_sampler(own(share=0.3), folder=folder)
-    del described["optuna"]
-    assert described == {
-        "class": "my_samplers:MySampler",
-        "settings": {"share": 0.3},
-        "source": hash_file(folder / "my_samplers.py"),
-    }
-
-
 REFUSED = [
     ({"class": "my_sampler:A"}, "sampler.class = 'my_sampler:A': cannot be imported (ModuleNotFoundError: No module"),
     ({"class": "broken:A"}, "nothing_of_this_name'). broken.py was found, and fails when it is imported: mend it"),
@@ -159,15 +142,6 @@ def test_one_that_fails_or_leaves_the_space_is_named(folder):
         InputError, match=r"'my_samplers:Stubborn': failed at trial 3 \(ValueError: N = 99 lies outside"
     ):
         proposer.ask(3)
-
-
-def test_one_that_stops_the_study_does_not_end_the_search(folder):
-    proposer = Proposer(DOMAINS, own("Stopping"), 0, ["maximize"], folder)
-    for number in range(3):
-        proposer.ask(number)
-        proposer.discard(number)
-        proposer.ask(number, 1)
-        proposer.tell(number, "complete", [0.0])
 
 
 def test_optunas_own_are_classes_like_any_other():

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.sampling.proposer import UNIFORM_FROM, Proposer, seed_of
-from rse_study.sampling.samplers import OF_OPTUNA, describe_sampler
+from rse_study.sampling.proposer import UNIFORM_FROM, Proposer
+from rse_study.sampling.samplers import OF_OPTUNA
 from rse_study.study.checking.samplers import TRAITS
 from rse_study.study.definition.search import Sampler
 from rse_study.study.definition.space import Axis
@@ -105,27 +105,6 @@ def test_what_trials_came_to_decides_what_is_asked(name):
     assert asked_after(name) != asked_after(name, better=100.0)
 
 
-def test_states_are_true():
-    asked = proposer()
-    asked.add(0, FIRST)
-    for number in (1, 2, 3):
-        asked.ask(number)
-    asked.tell(0, "complete", [1.0])
-    asked.tell(1, "failed")
-    asked.tell(2, "pruned", [0.5])
-    assert [trial.state.name for trial in asked._optuna.trials] == ["COMPLETE", "FAIL", "PRUNED", "RUNNING"]
-    assert asked._optuna.trials[0].params == FIRST
-
-
-def test_a_trial_is_the_same_whether_it_was_told_or_added():
-    told, added = (proposer(directions=["maximize", "minimize"]) for _ in range(2))
-    told.add(0, FIRST)
-    told.tell(0, "complete", [1.0, 2.0])
-    added.add(0, FIRST, "complete", [1.0, 2.0])
-    (one,), (other,) = told._optuna.trials, added._optuna.trials
-    assert (one.values, one.params, one.state) == (other.values, other.params, other.state)
-
-
 @pytest.mark.parametrize("name", OF_OPTUNA)
 def test_another_draw_is_another_proposal(name):
     asked = proposer(name)
@@ -133,10 +112,6 @@ def test_another_draw_is_another_proposal(name):
     first = asked.ask(1)
     asked.discard(1)
     assert asked.ask(1, draw=1) != first
-
-
-def test_seeds_differ():
-    assert len({seed_of(0, number, 0) for number in range(-1, 100)}) == 101
 
 
 def test_a_model_that_knows_only_known_points_does_not_end_a_search():
@@ -150,11 +125,3 @@ def test_a_model_that_knows_only_known_points_does_not_end_a_search():
         asked.discard(4)
     assert {one["norm"] for one in draws} == {"l1", "l2", "linf"}
     assert len({one["N"] for one in draws}) > 8
-
-
-def test_what_decides_proposals_is_described():
-    described = describe_sampler(Sampler(num_startup=3))
-    assert described | {"n_startup_trials": 3, "constant_liar": True} == described and described["optuna"]
-    assert describe_sampler(Sampler(num_startup=3), is_conditional=True) == described | {"group": True}
-    assert describe_sampler(Sampler(name="cma_es"))["cmaes"]
-    assert describe_sampler(Sampler(name="nsga2", population_size=8))["population_size"] == 8

@@ -1,7 +1,5 @@
 """The path as a pure function of what a ledger holds."""
 
-import math
-
 from rse_study.results.records import CellRecord, ImportanceRow
 from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRecord
 from rse_study.search.ablation_path import PathPoint, Round, by_importance, num_points, path_state, rounds_of
@@ -59,17 +57,6 @@ def test_a_round_waits_for_all_its_flips():
 def test_by_importance_all_points_are_known_at_once():
     rounds = rounds_of(("c", "a", "b"), "importance", lambda point: None, less_is_better=False)
     assert [(one.flips, one.accepted) for one in rounds] == [(("c",), "c"), (("a",), "a"), (("b",), "b")]
-
-
-def test_what_lacks_a_seed_comes_last_and_a_tie_goes_to_the_first():
-    def values(point):
-        return {"a": (math.nan, 99.0), "b": (1.0, 1.0), "c": (1.0, 1.0)}[next(iter(point))]
-
-    assert rounds_of(AXES, "greedy", lambda p: values(p) if len(p) == 1 else None, less_is_better=False)[
-        0
-    ].accepted == "b"  # fmt: skip
-    failed = rounds_of(AXES, "greedy", lambda p: (math.nan, math.nan), less_is_better=False)
-    assert [one.accepted for one in failed] == ["a", "b", "c"]
 
 
 @cases(("num_axes", "greedy", "by_shares"), [(0, 1, 1), (1, 2, 2), (8, 37, 9)])
@@ -166,32 +153,3 @@ def test_before_the_search_is_over_or_without_a_second_trial_or_a_path_nothing_i
     bare = STUDY.model_copy(update={"resolved": {}, "num_cells": 3})
     search = search_of(bare, SEARCH, LAST)
     assert (search.path, search.num_planned) == (None, 3)
-
-
-def test_a_point_that_failed_is_no_reason_to_wait_and_retired_cells_are_no_part_of_it():
-    cells, last = run(num_rounds=1)
-    broken = [
-        one.model_copy(update={"status": "failed"})
-        if one.proposal == BASE | {"b": 1.0} and one.seed == 2
-        else one
-        for one in cells
-    ]
-    state = path_of(STUDY, broken, last)
-    assert state.rounds[0].accepted == "a"
-    assert math.isnan(state.values[frozenset("b")][1])
-    cells, last = run()
-    gone = [one.model_copy(update={"retired": one.stage == "path"}) for one in cells]
-    assert dict(path_of(STUDY, gone, last).values) == {}
-
-
-def test_the_path_of_a_search_that_raced_its_seeds_ends_at_the_best_mean():
-    """Trial 1 has the best single seed, trial 2 the best mean of two."""
-    study = STUDY.model_copy(update={"resolved": STUDY.resolved | {"seeds": [0, 9]}})
-    ends = [one.proposal for one in SEARCH]
-    values = {(0, 0): 50.0, (0, 9): 50.5, (1, 0): 70.0, (1, 9): 50.0, (2, 0): 62.0, (2, 9): 62.5}
-    cells = [cell(n, ends[n], seed, label="base" if n == 0 else "") for n, seed in values]
-    last = {one.identity: (60, values[one.trial, one.seed]) for one in cells}
-    whole = search_of(study, cells, last)
-    assert whole.is_over and (whole.path.base.trial, whole.path.best.trial) == (0, 2)
-    cells[-1] = cells[-1].model_copy(update={"status": "running"})
-    assert not search_of(study, cells, last).is_over

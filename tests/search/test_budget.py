@@ -5,7 +5,6 @@ import sqlite3
 import pytest
 
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.files.result_file import Result
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord, RungRow
@@ -98,15 +97,6 @@ def test_what_confirmation_goes_on_with_is_no_longer_the_searchs(ledger):
     assert uses(ledger) == {"device_hours": (0.5, 1.0), "steps": (15, 75)}
     (as_searched,) = search_budget.searched_cells([stopped], ledger.attempts())
     assert as_searched.status == "stopped_early"
-
-
-def test_adopted_cells_count_by_their_own_time(ledger):
-    ended = cell(0, "planned")
-    ledger.plan([ended])
-    where = {"threads": 2}
-    about = {"identity": ended.identity, "seed": 0, "config": ended.config, "provenance": where}
-    ledger.record_result(Result(**about, history=[{"t": 60, "metrics": {"dev": 1.0}}], duration_s=1800.0))
-    assert uses(ledger) == {"device_hours": (1.0, 1.0), "steps": (60, 120)}
 
 
 def test_steps_count_as_far_as_a_cell_went_and_an_interruption_takes_no_trial_away(ledger):

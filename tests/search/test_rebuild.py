@@ -81,19 +81,6 @@ def test_what_has_ended_since_the_backup_is_compared_with_its_result(tmp_path):
     assert "is not what its result says" in damage_of(folder)
 
 
-def test_the_old_ledger_is_moved_aside_with_its_log(tmp_path):
-    folder = make_study(tmp_path / "halving")
-    with Ledger.open(folder) as ledger:
-        ledger.log("note", "in the log only")
-        parts = {name: (folder / name).read_bytes() for name in ("ledger.sqlite", "ledger.sqlite-wal")}
-    for name, content in parts.items():  # as if it had been killed
-        (folder / name).write_bytes(content)
-    rebuild(folder)
-    (aside,) = [path for path in folder.glob("ledger.sqlite.*") if path.name.endswith("Z")]
-    with closing(sqlite3.connect(aside)) as db:
-        assert db.execute("SELECT text FROM event").fetchall() == [("in the log only",)]
-
-
 def test_a_damaged_ledger_without_a_backup_begins_anew(tmp_path):
     folder = make_study(tmp_path / "halving")
     (folder / BACKUP).unlink()

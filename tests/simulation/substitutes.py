@@ -16,10 +16,10 @@ import ray
 from rse_study.on_ray import background, driver, runtime, scoring, searcher, tuner
 from rse_study.on_ray.nodes import cluster_watch, demand, elastic, lost_cells
 from rse_study.on_ray.stored import files, lease, ledger_copy
-from rse_study.on_ray.workers import coordinator, evaluations, trainable, workplace
-from rse_study.results.files import connect, ledger, lock, queries, writes
+from rse_study.on_ray.workers import coordinator, evaluations, worker, workplace
+from rse_study.results.files import connect, ledger, lock, queries
 from rse_study.search import budget
-from rse_study.storage import node_cache, storage
+from rse_study.storage import folders, storage
 from rse_study.study import record
 from rse_study.training import loop
 from tests.simulation import training
@@ -58,7 +58,7 @@ def substituted(world: World) -> Iterator[None]:
     )  # fmt: skip
     substitutes: list[tuple[Any, str, Any]] = [
         *((module, "time", scheduler) for module in timed),
-        *((module, "now", scheduler.iso_now) for module in (queries, lock, writes, budget, ledger)),
+        *((module, "now", scheduler.iso_now) for module in (queries, lock, budget, ledger)),
         *((module, "Event", scheduler.event) for module in (runtime, background, ledger_copy)),
         *((module, "Thread", scheduler.thread) for module in (driver, background, ledger_copy)),
         (cluster_watch, "threading", threads),
@@ -71,7 +71,7 @@ def substituted(world: World) -> Iterator[None]:
         (workplace, "storage_cache", lambda: world.root / "caches" / world.process.machine / "storage"),
         (files, "storage_cache", lambda: world.root / "caches" / world.process.machine / "storage"),
         (vars(workplace.Workplace)["materials"], "lock", nullcontext()),  # cached_property's, until Python 3.12
-        (node_cache, "locked", lambda path: held.setdefault(path, scheduler.lock())),
+        (folders, "locked", lambda path: held.setdefault(path, scheduler.lock())),
         (coordinator, "os", with_pid),
         (connect, "take_lock", world.take_lock),
         (driver, "graceful_interrupt", world.graceful_interrupt),
@@ -82,9 +82,9 @@ def substituted(world: World) -> Iterator[None]:
         (runtime, "print", lambda text, **options: scheduler.say(text)),
         (demand, "autoscaler_requests", lambda name: Proxy(None, request_resources=nothing, cancel_request=nothing)),
         (tuner, "run", world.run_tune), (tuner, "_kill", world.kill_pid), (tuner, "ray", world.ray),
-        (coordinator, "ray", world.ray), (trainable, "ray", world.ray), (scoring, "ray", world.ray),
+        (coordinator, "ray", world.ray), (worker, "ray", world.ray), (scoring, "ray", world.ray),
         (evaluations, "ray", world.ray), (ray, "init", nothing_real),
-        (trainable, "give_back_free_memory", nothing),
+        (worker, "give_back_free_memory", nothing),
         (loop, "open_session", world.open_session),
         (evaluations, "score_model", training.simulated_scores),
         (evaluations, "_scored_model", training.simulated_model),

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.storage.folders import get_folder, has_folder, put_folder, remove_folder
-from rse_study.storage.node_cache import NodeCache, is_stored
+from rse_study.storage.folders import NodeCache, get_folder, has_folder, is_stored, put_folder, remove_folder
 
 pytestmark = pytest.mark.xdist_group("s3")
 

@@ -3,10 +3,14 @@
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.workers.payload import Payload
 from rse_study.on_ray.workers.workplace import workplace
-from rse_study.results.files.evaluation_file import FILE_NAME as EVALUATIONS_FILE
-from rse_study.results.files.evaluation_file import write_evaluations
-from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
-from rse_study.results.files.item_file import read_items, with_items, write_items
+from rse_study.results.files.evaluation_file import (
+    EVALUATIONS_FILE,
+    ITEMS_FILE,
+    read_items,
+    with_items,
+    write_evaluations,
+    write_items,
+)
 from rse_study.results.files.result_file import FILE_NAME, Result, write_result
 from rse_study.results.files.schema import cell_folder
 from rse_study.results.item_scores import ItemScores

@@ -13,7 +13,7 @@ from rse_study.downstream.settings import Attacks, Settings
 from rse_study.evaluation.sts import Similarity, evaluate_sts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
-from rse_study.results.files.evaluation_file import FILE_NAME
+from rse_study.results.files.evaluation_file import EVALUATIONS_FILE
 from rse_study.results.records import BASELINES
 from rse_study.study import baselines
 from rse_study.study.baselines import FOLDER, measure_baseline, measure_baseline_once
@@ -142,35 +142,10 @@ def test_of_other_data_nothing_is_taken(materials, heard):
     assert len(heard) == 2
 
 
-def test_another_base_is_measured(materials, heard):
-    evaluations = similarities(materials, "one")
-    for encoder, fingerprint in (("mean", "a"), ("cls", "a"), ("mean", "b")):
-        trial = small_trial(encoder={"pooling": encoder})
-        base = replace(materials, fingerprints=materials.fingerprints | {"base": fingerprint})
-        measure_baseline_once("start", trial, base, evaluations)
-    assert len(heard) == 3
-
-
-def test_other_kernels_measure(materials, heard, monkeypatch):
-    for choice in ("COMPATIBLE", "AVX2", "AVX2"):
-        monkeypatch.setenv("MKL_CBWR", choice)
-        measure_baseline_once("mean", small_trial(), materials, similarities(materials, "one"))
-    assert len(heard) == 2
-
-
 def test_what_is_damaged_is_measured_again(materials, heard):
     trial, evaluations = small_trial(), similarities(materials, "one")
     first = measure_baseline_once("mean", trial, materials, evaluations)
-    (path,) = (materials.corpus.parent / FOLDER).rglob(FILE_NAME)
+    (path,) = (materials.corpus.parent / FOLDER).rglob(EVALUATIONS_FILE)
     path.write_text(path.read_text(encoding="utf-8").replace('"value": ', '"value": 1'), encoding="utf-8")
     assert measure_baseline_once("mean", trial, materials, evaluations) == first
     assert len(heard) == 2
-
-
-def test_weights_that_nobody_knows_share_nothing(materials, heard):
-    known = {name: one for name, one in materials.fingerprints.items() if name != "base"}
-    unknown, evaluations = replace(materials, fingerprints=known), similarities(materials, "one")
-    for _ in range(2):
-        measure_baseline_once("mean", small_trial(), unknown, evaluations)
-    assert len(heard) == 2
-    assert not (materials.corpus.parent / FOLDER).exists()

@@ -5,12 +5,10 @@ import pytest
 from rse_study.errors import InputErrors
 from rse_study.results.archive import ORIGIN
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.files.result_file import Point
 from rse_study.study.pending import pending_in
 from rse_study.study.record import study_record
 from tests.cases import cases
 from tests.on_ray.world import few_pairs, make_materials
-from tests.results.world import begin, cell_of, end
 from tests.study.a_grid import run, write
 
 QUESTION = ("Does rho", "Does any rho")
@@ -21,7 +19,6 @@ REMOVED = (", two: {rho: 0.5}", "")
 FEWER_SEEDS = ("[0, 1]", "[0]")
 MORE_SEEDS = ("[0, 1]", "[0, 1, 2]")
 RENAMED = ("one: {rho: 0}", "first: {rho: 0}")
-ALL = "one (seeds 0, 1); two (seeds 0, 1)"
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +58,6 @@ def test_another_file_of_the_name_wants_consent_for_any_revision(store, edit):
     assert "Give this file a `name` of its own, or consent: `run --revise`" in str(pending.refusal)
 
 
-def test_a_larger_budget_names_the_cells_that_leave(store):
-    assert str(pending_in(store / "mine", write(store / "b.yaml", LARGER))) == (
-        f"base.budget.amount: 3 -> 4. complete cells that leave it (4): {ALL}"
-    )
-
-
 def test_a_copy_of_the_file_or_one_whose_first_file_is_gone_is_no_other_file(store, tmp_path):
     assert pending_in(store / "mine", write(tmp_path / "copy.yaml")) is None
     (store / "a.yaml").rename(store / "moved.yaml")
@@ -95,21 +86,6 @@ def test_the_file_of_an_archive_is_no_other_file(store, tmp_path):
     assert pending_in(store / "mine", more).reasons
     (tmp_path / ORIGIN).write_text("{}")
     assert not pending_in(store / "mine", more).reasons
-
-
-SEARCH = ("grid: {rows: {one: {rho: 0}, two: {rho: 0.5}}}\nseeds: [0, 1]", "search: {rho: {float: [0, 1]}}")
-
-
-def test_cells_of_an_ablation_path_whose_seed_is_removed_leave_the_study(tmp_path):
-    searched = [SEARCH, ("baselines", "ablation_path: {seeds: [7, 8]}\nbaselines")]
-    checked = write(tmp_path / "a.yaml", *searched)
-    with Ledger.open(tmp_path / "mine") as ledger:
-        ledger.freeze(study_record(checked, few_pairs("builtin/dev")), "created")
-        for seed in (7, 8):
-            point = cell_of(-2, seed, stage="path", label="base + rho")
-            end(ledger, begin(ledger, point), history=(Point(t=3, metrics={"dev": 50.0}),))
-    pending = pending_in(tmp_path / "mine", write(tmp_path / "a.yaml", *searched, ("[7, 8]", "[7]")))
-    assert pending.reasons == ("complete cells that leave it (1): base + rho (seed 8)",)
 
 
 def test_a_refused_change_names_the_file_that_the_study_was_frozen_from(store):

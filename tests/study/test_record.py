@@ -5,7 +5,6 @@ import pytest
 from rse_study.data.builtin import graded_pairs, opinions
 from rse_study.data.pairs import joined
 from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
-from rse_study.methods import RobustSentEmbed
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import apply_overrides, build
@@ -112,9 +111,3 @@ def test_a_grid_is_recorded_with_its_values_and_resolves_to_nothing_of_a_search(
     resolved = record_of(*NO_SEARCH, GRID).resolved
     assert not {"search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm"} & set(resolved)
     assert resolved["grid"]["rows"] == {"a": {"rho": 0}}
-
-
-def test_methods_that_name_no_checks_are_on_record(record_of, monkeypatch):
-    assert record_of().unchecked == ()
-    monkeypatch.setattr(RobustSentEmbed, "checks", ())
-    assert (record_of().unchecked, record_of().checks) == (("robust_sent_embed",), ())

@@ -122,25 +122,6 @@ def test_a_study_grows(grid, search, kind, override, said):
     assert change_between(record(), record(override)) == said
 
 
-def test_what_rows_are_compared_with_may_change_and_go_and_once_there_was_none(grid):
-    one = ("paper={table: rse-table6}", "grid.baseline=no perturbation", "grid.rows.other={lambda2: 0}")
-    other = ("paper={table: rse-table5, scale: mini}", "grid.baseline=other", "grid.rows.other={lambda2: 0}")
-    assert change_between(grid(*one), grid(*other)) == (
-        'grid.baseline: "no perturbation" -> "other"; '
-        'paper: {"table": "rse-table6", "scale": "paper"} -> {"table": "rse-table5", "scale": "mini"}'
-    )
-    assert change_between(grid(*one), grid(one[2])) == (
-        'grid.baseline: "no perturbation" -> ""; paper: {"table": "rse-table6", "scale": "paper"} -> null'
-    )
-    assert change_between(grid(*one), grid(*one)) == ""
-    old = grid()
-    del old.resolved["grid"]["baseline"]
-    old.resolved.pop("paper", None)
-    assert change_between(old, grid()) == ""
-    expected = 'grid.baseline: "" -> "no perturbation"'
-    assert change_between(old, grid("grid.baseline=no perturbation")) == expected
-
-
 def test_seeds_until_decided_replace_a_list_change_their_bounds_and_give_way_to_a_list(grid):
     baseline = "grid.baseline=no perturbation"
     listed, until = grid(baseline), grid(baseline, "seeds={until: decided}")
@@ -324,50 +305,41 @@ def test_the_seeds_of_a_search_that_raced_them_cannot_be_restored(search):
         change_between(one, new)
 
 
-@cases("overrides", [(), ("early_stopping=null",)])
-def test_a_search_that_let_trials_run_is_not_continued(search, overrides):
-    rule = search().resolved["early_stopping"]
-    old, new = (search(*some).model_copy(deep=True) for some in ((), overrides))
-    old.resolved["early_stopping"] = rule | {"let_run": 0.25}
+def with_setting(record, path, value):
+    """What was frozen with a value at a dotted path of its settings."""
+    changed = record.model_copy(deep=True)
+    *above, last = path.split(".")
+    place = changed.resolved
+    for name in above:
+        place = place[name]
+    place[last] = value
+    return changed
+
+
+def refusal_of(old, new):
     with pytest.raises(InputErrors) as caught:
         change_between(old, new)
     (problem,) = caught.value.problems
-    assert problem.what == "early_stopping.let_run = absent"
     assert problem.remedy == "Give the study another name"
-    assert old.resolved["early_stopping"] == rule | {"let_run": 0.25}
+    return problem.what
 
 
 GONE = [
-    ("constraints", [{"metric": "dev", "at_least": 50.0, "at_most": None}], []),
-    ("warm_start", {"study": "", "trials": [{"rho": 0.25}]}, None),
+    ("constraints", [{"metric": "dev", "at_least": 50.0, "at_most": None}], [], "constraints"),
+    ("warm_start", {"study": "", "trials": [{"rho": 0.25}]}, None, "warm_start"),
+    ("early_stopping.let_run", 0.25, 0.0, "early_stopping.let_run"),
+    ("base.watched", {"STS-B/geometry": 20}, {}, "base.watched.STS-B/geometry"),
 ]
 
 
-def test_a_study_that_watched_evaluations_is_not_continued_and_one_that_watched_none_is(search):
-    old = search().model_copy(deep=True)
-    old.resolved["base"]["watched"] = {}
-    assert change_between(old, search()) == ""
-    old.resolved["base"]["watched"] = {"STS-B/geometry": 20}
-    with pytest.raises(InputErrors) as caught:
-        change_between(old, search())
-    (problem,) = caught.value.problems
-    assert problem.what == "base.watched.STS-B/geometry = absent"
-    assert problem.remedy == "Give the study another name"
+@cases(("path", "given", "empty", "said"), GONE)
+def test_a_study_with_a_setting_that_is_gone_is_not_continued_and_one_without_is(
+    search, path, given, empty, said
+):
+    assert refusal_of(with_setting(search(), path, given), search()) == f"{said} = absent"
+    assert change_between(with_setting(search(), path, empty), search()) == ""
 
 
-@cases(("name", "given", "empty"), GONE)
-def test_a_search_with_a_setting_that_is_gone_is_not_continued_and_one_without_is(search, name, given, empty):
-    new = search()
-    old, without = (new.model_copy(update={"resolved": new.resolved | {name: one}}) for one in (given, empty))
-    with pytest.raises(InputErrors) as caught:
-        change_between(old, new)
-    (problem,) = caught.value.problems
-    assert problem.what == f"{name} = absent"
-    assert problem.remedy == "Give the study another name"
-    assert change_between(without, new) == ""
-
-
-def test_a_search_frozen_when_trials_could_be_let_run_goes_on(search):
-    old = search().model_copy(deep=True)
-    old.resolved["early_stopping"]["let_run"] = 0.0
-    assert change_between(old, search()) == ""
+def test_a_search_that_let_trials_run_is_not_continued_without_its_rule(search):
+    old, new = with_setting(search(), "early_stopping.let_run", 0.25), search("early_stopping=null")
+    assert refusal_of(old, new) == "early_stopping.let_run = absent"

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from rse_study.data.batches import Batch
-from rse_study.data.draws import Draws, sent_all
+from rse_study.data.batches import Batch, Draws, sent_all
 from rse_study.streams import Streams
 from rse_study.training.loss_watch import LossWatch
 from tests.simulated_graph import CannotBeRecorded, SimulatedGraphs

@@ -1,7 +1,6 @@
 """Replayed attacks in training: every look is judged by them, and a cell is another cell where they are others."""
 
 import dataclasses
-import math
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.results.files.result_file import read_result
-from rse_study.training.evaluator import ReplayedAttacks
 from rse_study.training.loop import train
 from rse_study.training.materials import Materials, identity_of
 from tests.training.world import Complete, World, light_trial
@@ -110,20 +108,6 @@ def test_texts_are_judged_at_every_look_by_the_encoder_as_it_is_then(world: Worl
     pairs_alone = list(train(trial, 3, dataclasses.replace(materials, replayed_texts=""), tmp_path / "pairs"))
     rest = [{name: value for name, value in point.metrics.items() if name not in TEXTUAL} for point in points]
     assert rest == [point.metrics for point in pairs_alone]
-
-
-def test_either_finds_a_collapsed_encoder() -> None:
-    """By one text alone that no pair holds, or the other way round."""
-    pairs, texts = other_words(8), shortened(8)
-    lost = {texts.attacked.texts[0][0], pairs.attacked.second[0]}
-    for one in lost:
-
-        def embed(sentences: list[str], one: str = one) -> np.ndarray:
-            rows = [[math.nan if text == one else len(text), text.count("e"), 1.0] for text in sentences]
-            return np.array(rows)
-
-        assert ReplayedAttacks(pairs, texts).metrics(embed, [])["robust/degenerate"] == 1
-    assert ReplayedAttacks().metrics(embed, []) == {}
 
 
 PRINTS = {"corpus": "c", "base": "b", "dev": "d", "generator": "g"}

@@ -15,8 +15,8 @@ from rse_study.models.rtd import Generator
 from rse_study.results.files.result_file import read_result
 from rse_study.training.loop import drive, train
 from rse_study.training.materials import Materials
-from rse_study.training.shared_files import OUTPUTS_FOLDER as FOLDER
-from rse_study.training.shared_files import open_outputs
+from rse_study.training.session_setup import OUTPUTS_FOLDER as FOLDER
+from rse_study.training.session_setup import open_outputs
 from rse_study.training.trial import Trial
 from tests.gloo import in_group
 from tests.simulated_graph import SimulatedGraphs

@@ -11,8 +11,8 @@ from rse_study.results.files.atomic import write_sealed
 from rse_study.results.files.result_file import read_result
 from rse_study.training.loop import train
 from rse_study.training.replay import replay
-from rse_study.training.shared_files import KIND, scores_of_base
-from rse_study.training.shared_files import SCORES_FOLDER as FOLDER
+from rse_study.training.session_setup import KIND, scores_of_base
+from rse_study.training.session_setup import SCORES_FOLDER as FOLDER
 from tests.training.world import light_trial, small_trial
 
 CPU = torch.device("cpu")

@@ -13,7 +13,7 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.results.files.result_file import read_result
-from rse_study.training import cell_result, checkpoint
+from rse_study.training import checkpoint, loop
 from rse_study.training.loop import Progress, drive, train
 from tests.slow import mostly_slow
 from tests.training.world import World, light_trial, stop_at
@@ -134,7 +134,7 @@ MOMENTS = {
     "amid the checkpoint": (checkpoint, "save_file", partial(killed, num_calls=2)),
     "before the state": (Path, "write_text", partial(killed, num_calls=0)),
     "before the checkpoint's rename": (Path, "rename", partial(killed, num_calls=0)),
-    "before the result": (cell_result, "write_result", partial(killed, num_calls=0)),
+    "before the result": (loop, "write_result", partial(killed, num_calls=0)),
     "before the result's rename": (Path, "replace", partial(killed, num_calls=0)),
     "after the result's rename": (Path, "replace", killed_behind),
     "before the checkpoint is removed": (checkpoint, "remove", partial(killed, num_calls=0)),

@@ -1,8 +1,9 @@
-"""Studies and trials as a user names them: a file, a folder, or a name."""
+"""Studies, trials and tables of papers as a user names them."""
 
 import os
 from pathlib import Path
 
+from analysis.paper.ids import known_places
 from rse_study.cli.parameters import DEFAULT_STORE
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
@@ -66,3 +67,11 @@ def name_in(path: Path) -> str:
     from rse_study.study.definition.reading import read_extended
 
     return str(read_extended(path).get("name", path.stem))
+
+
+def problems_of_table(table: str, where: str) -> list[InputError]:
+    """Return what is wrong with the name of a table or figure; nothing if it is empty."""
+    if not table or table in known_places():
+        return []
+    what, rule = f"paper.table = {table!r}", "no table or figure of a paper"
+    return [InputError(what, where=where, rule=rule, remedy=did_you_mean(table, known_places()))]

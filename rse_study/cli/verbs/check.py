@@ -16,8 +16,7 @@ from analysis.paper.layout import write_layouts
 from analysis.sections.items import crossed_table, missing_text
 from rse_study import open_study
 from rse_study.cli import parameters
-from rse_study.cli.arguments.paper_table import problems_of_table
-from rse_study.cli.arguments.study import study_folder
+from rse_study.cli.arguments.study import problems_of_table, study_folder
 from rse_study.cli.arguments.writable import require_folder
 from rse_study.cli.terminal.errors import CONTRADICTED, INCOMPLETE, OK
 from rse_study.cli.terminal.json_output import json_of

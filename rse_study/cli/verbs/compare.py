@@ -21,7 +21,7 @@ from rse_study.results.comparing.criterion import LEVEL, Criterion
 from rse_study.results.comparing.verdicts import verdict_of
 from rse_study.results.reader import Reader
 from rse_study.results.row_names import find_cells_row
-from rse_study.results.statistics import EXACT_UP_TO, welch_interval
+from rse_study.results.statistics import EXACT_UP_TO
 
 FIRST, SECOND = "first", "second"
 BY_SEED = "\n    by seed: "
@@ -54,9 +54,7 @@ def compare_rows(
     metric: Annotated[
         str, typer.Option(help="task/split, for example STS-B/test; default: the studies' objective.")
     ] = "",
-    unpaired: Annotated[
-        bool, typer.Option("--unpaired", help="Compare means without pairing by seed.")
-    ] = False,
+    unpaired: Annotated[bool, typer.Option("--unpaired", hidden=True, help="Refused.")] = False,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write a page that shows them side by side.")
     ] = None,
@@ -67,6 +65,9 @@ def compare_rows(
 
     The first minus each of the others, seed by seed.
     """
+    if unpaired:
+        remedy = "Run both rows with the same seeds, or `export` the scores and compare their means"
+        raise InputError("the option --unpaired was removed", remedy=remedy)
     if len(rows) < 2:
         remedy = f"Name another one: rse-study compare {' '.join(rows)} OTHER"
         raise InputError("nothing to compare with", where="STUDY[:ROW]", rule="two are needed", remedy=remedy)
@@ -79,13 +80,13 @@ def compare_rows(
     found, problems = list[ComparedPair](), list[InputError]()
     for name, pair, rule in pairs:
         try:
-            found.append(_unpaired(name, pair, level) if unpaired else _paired(name, pair, level, rule))
+            found.append(_compared(name, pair, level, rule))
         except InputError as problem:
             problems.append(problem)
     at_once = f"; intervals hold for all {len(pairs)} rows at once" if len(pairs) > 1 else ""
     title = f"{first.label}: {first.name} minus {', '.join(rows[1:])}{at_once}"
     said = (criterion.sentence(len(pairs)), *sorted({one.criterion.assumption for one in chosen}))
-    sentence = "" if unpaired or not found else " ".join(filter(None, said))
+    sentence = "" if not found else " ".join(filter(None, said))
     if out:
         _write_page(out, [title, sentence, *map(str, problems)], found, chosen)
     if as_json:
@@ -159,13 +160,12 @@ def _pairs(first: GivenRows, second: GivenRows, common: Criterion, *, is_named: 
         yield name, pair, replace(common, is_anytime=is_anytime, is_lost=is_lost, so_far=so_far)
 
 
-def _paired(name: str, pair: pd.DataFrame, level: float, criterion: Criterion) -> ComparedPair:
+def _compared(name: str, pair: pd.DataFrame, level: float, criterion: Criterion) -> ComparedPair:
     num_rows = pair.notna().sum()  # by seed
     (found,) = compare(pair, [{FIRST: 1.0, SECOND: -1.0}], level, criterion)
     if found is None:
         rule = f"pairs need {MIN_SEEDS} seeds that both rows have; they share {(num_rows == 2).sum()}"
-        remedy = "Run the missing seeds, or compare means of unrelated seeds: --unpaired"
-        raise InputError("cannot be paired", where=name, rule=rule, remedy=remedy)
+        raise InputError("cannot be paired", where=name, rule=rule, remedy="Run the missing seeds")
     verdict, low, high = verdict_of(found), found.deciding.low, found.deciding.high
     words = f"{f'the same{criterion.within}' if verdict == 'same' else verdict}{criterion.so_far}"
     exact = f"p = {found.p_exact:.4f} (sign-flip), {found.p_wilcoxon:.4f} (Wilcoxon), "
@@ -181,17 +181,6 @@ def _paired(name: str, pair: pd.DataFrame, level: float, criterion: Criterion) -
         "p_sign_flip": found.p_exact, "p_wilcoxon": found.p_wilcoxon, "hedges_g": found.effect,
         "by_seed": found.by_seed,
     })  # fmt: skip
-
-
-def _unpaired(name: str, pair: pd.DataFrame, level: float) -> ComparedPair:
-    one, other = (pair.loc[name].dropna() for name in (FIRST, SECOND))
-    if min(len(one), len(other)) < 2:
-        rule = "an interval of unrelated seeds needs 2 of each"
-        raise InputError("too few seeds", where=name, rule=rule, remedy="Run more seeds")
-    found, mean = welch_interval(one, other, level), float(one.mean() - other.mean())
-    seeds = f"unpaired, {len(one)} and {len(other)} seeds (Welch)"
-    text = f"{mean:+.2f}, 95% [{found.low:+.2f}, {found.high:+.2f}], {seeds}"
-    return ComparedPair(name, text, {"mean": mean, "low": found.low, "high": found.high})
 
 
 def _write_page(

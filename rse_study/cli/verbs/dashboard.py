@@ -68,7 +68,7 @@ def _application(study_dir: Path) -> Application:
         rule = "it is an extra"
         remedy = "pip install 'rse-study[dashboard]', or: pip install optuna-dashboard"
         raise InputError("optuna-dashboard is not installed", rule=rule, remedy=remedy) from None
-    from rse_study.sampling.dashboard_storage import LedgerCopy
+    from rse_study.sampling.optuna_study import LedgerCopy
 
     copy, application_over = LedgerCopy(study_dir), functools.lru_cache(maxsize=1)(wsgi)
     return lambda environ, start_response: application_over(copy.storage())(environ, start_response)

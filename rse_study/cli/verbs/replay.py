@@ -4,17 +4,17 @@ import math
 import tempfile
 from collections.abc import Iterator
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated
 
-import pandas as pd
 import torch
 import typer
 
 from analysis.phrases import counted
 from rse_study.cli import parameters
-from rse_study.cli.arguments.cell import find_cell
 from rse_study.cli.arguments.materials import materials_of
+from rse_study.cli.arguments.model import find_cell
 from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_cache, require_new_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
@@ -26,7 +26,7 @@ from rse_study.errors import InputError
 from rse_study.results.bit_equality import NEAR, what_differs
 from rse_study.results.files.result_file import Point, Result
 from rse_study.results.reader import Reader
-from rse_study.results.records import FINISHED
+from rse_study.results.records import FINISHED, MetricRow
 from rse_study.study.definition.reading import build
 from rse_study.training.materials import Materials, other_materials
 from rse_study.training.provenance import provenance
@@ -95,7 +95,7 @@ def record_of(study_dir: Path, wanted: str) -> tuple[str, Result]:
     with Reader(study_dir) as reader:
         cells = reader.cells(retired=True)
         row = find_cell(cells, wanted, study_dir)
-        history = reader.history(row["identity"])
+        history = reader.ledger.history(row["identity"])
         name = names_by_identity(reader.study(), reader.ledger.cells())[row["identity"]]
         status = reader.statuses_for_next_run()[row["identity"]]
     if status not in FINISHED or not {"workers", "threads"} <= row["provenance"].keys():
@@ -163,7 +163,6 @@ def _difference(difference: ReplayDifference) -> str:
     return f"step {difference.t}, {difference.name}: {recorded} on record, {again} again{apart}"
 
 
-def _points(history: pd.DataFrame) -> Iterator[Point]:
-    for t, rows in history.groupby("t"):
-        values = [math.nan if pd.isna(value) else float(value) for value in rows["value"]]
-        yield Point(t=int(t), metrics=dict(zip(rows["name"], values, strict=True)))
+def _points(history: list[MetricRow]) -> Iterator[Point]:
+    for t, rows in groupby(history, lambda row: row.t):
+        yield Point(t=t, metrics={row.name: row.value for row in rows})

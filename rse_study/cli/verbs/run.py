@@ -13,7 +13,7 @@ from analysis.comparison_table import NOT_AGAIN
 from analysis.report import write_report
 from rse_study.cli import parameters
 from rse_study.cli.arguments.materials import evaluation_of, materials_of
-from rse_study.cli.arguments.paper_table import problems_of_table
+from rse_study.cli.arguments.study import problems_of_table
 from rse_study.cli.arguments.writable import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.terminal.cell_names import names_by_identity

@@ -30,12 +30,11 @@ from rse_study.training.trial import Trial
 if TYPE_CHECKING:
     from rse_study.cli.arguments.device import require_device
     from rse_study.study.baselines import measure_baseline
-    from rse_study.training.cell_result import finished
-    from rse_study.training.loop import Progress, train_in_process
+    from rse_study.training.loop import Progress, finished, train_in_process
 else:  # these import torch, which a refused file need not wait for
     require_device = DeferredName("rse_study.cli.arguments.device", "require_device")
     measure_baseline = DeferredName("rse_study.study.baselines", "measure_baseline")
-    finished = DeferredName("rse_study.training.cell_result", "finished")
+    finished = DeferredName("rse_study.training.loop", "finished")
     train_in_process = DeferredName("rse_study.training.loop", "train_in_process")
 
 

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from rse_study.cli import parameters
-from rse_study.cli.arguments.paper_table import problems_of_table
-from rse_study.cli.arguments.study import study_file
+from rse_study.cli.arguments.study import problems_of_table, study_file
 from rse_study.cli.terminal.errors import BAD_INPUT, OK
 from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, suggest, with_overrides
@@ -18,7 +17,7 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.results.settings import UntilDecided
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study, readable_part
-from rse_study.study.definition.factorial import design_text
+from rse_study.study.definition.rows import design_text
 from rse_study.study.pending import pending_in
 from rse_study.study.planning.footprint import missing_gpu
 

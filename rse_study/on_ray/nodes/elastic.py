@@ -7,7 +7,7 @@ from rse_study.cluster.node_capacity import Node, concurrency, nodes_to_come, nu
 from rse_study.errors import Unavailable
 from rse_study.on_ray.nodes.cluster_watch import ClusterWatch
 from rse_study.on_ray.nodes.demand import Demand
-from rse_study.on_ray.queue.callbacks import StudyCallback
+from rse_study.on_ray.queue.cell import StudyCallback
 from rse_study.study.definition.resources import Resources
 
 NODES_SECONDS = 1800.0  # without a node that has room for a cell; a cloud may have none to give for a while

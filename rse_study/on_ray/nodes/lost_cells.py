@@ -4,8 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from rse_study.cluster.node_capacity import Node
-from rse_study.on_ray.queue.callbacks import StudyCallback
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue.cell import Cell, StudyCallback
 
 HOLD_SECONDS = 5.0  # a node and its cells are not declared dead in the same moment
 

@@ -1,9 +1,10 @@
-"""A cell about to run, the source of a stage's cells, and their results' files."""
+"""A cell about to run, its source, its events, and the files of results."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+from rse_study.activity import ActivityCallback
 from rse_study.results.records import CellRecord, Stage
 from rse_study.search.observation import Observation
 from rse_study.study.definition.paths import laid_over
@@ -93,3 +94,26 @@ class ResultFiles(Protocol):
 
     def set_aside(self, identity: str, name: str) -> None:
         """Rename a cell's result, so that it no longer counts as one."""
+
+
+@runtime_checkable
+class StudyCallback(ActivityCallback, Protocol):
+    """Receives events of cells, and the study's activities and messages."""
+
+    def cells_found(self, cells: Sequence[Cell | CellRecord]) -> None:
+        """These cells had ended before, here or in another study whose results are taken."""
+
+    def started(self, cell: Cell) -> None:
+        """A cell has started."""
+
+    def progressed(self, cell: Cell, t: int, num_steps: int, metrics: dict[str, float]) -> None:
+        """A cell reported its metrics after step `t` of `num_steps`."""
+
+    def ended(self, cell: Cell, record: CellRecord) -> None:
+        """A cell ended as `record` says."""
+
+    def lost(self, cell: Cell, reason: str) -> None:
+        """A cell's process ended without a result; it is tried again."""
+
+    def node_lost(self, node: str, cells: Sequence[Cell]) -> None:
+        """A node was lost with these cells; they are tried again."""

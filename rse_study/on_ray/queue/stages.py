@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from rse_study.on_ray.queue.cell import Cell, Identify
 from rse_study.on_ray.queue.growing_cells import wanted_cells
-from rse_study.results.cell_state import cells_for_next_run
 from rse_study.results.files.ledger import Ledger
+from rse_study.results.reader import cells_for_next_run
 from rse_study.results.records import BASE, FINISHED, CellRecord
 from rse_study.results.row_names import names_of_rows
 from rse_study.search.ablation_path import PathState

@@ -24,8 +24,12 @@ from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.on_ray.workers.payload import BaselinePayload, CellPayload
 from rse_study.on_ray.workers.workplace import Workplace, workplace
-from rse_study.results.files.evaluation_file import FILE_NAME, write_evaluations, written_rows
-from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
+from rse_study.results.files.evaluation_file import (
+    EVALUATIONS_FILE,
+    ITEMS_FILE,
+    write_evaluations,
+    written_rows,
+)
 from rse_study.results.files.schema import MODEL_FOLDER
 from rse_study.results.records import EvaluationRow
 from rse_study.study.baselines import attacks_folder, measure_baseline, measure_baseline_once
@@ -97,7 +101,7 @@ def evaluate_cell(payload: CellPayload, *evaluations: Evaluation) -> list[Evalua
     """
     torch.set_num_threads(payload.threads)
     with workplace(
-        payload, names=(FILE_NAME, ITEMS_FILE, MODEL_FOLDER, ATTACKS), evaluations=evaluations
+        payload, names=(EVALUATIONS_FILE, ITEMS_FILE, MODEL_FOLDER, ATTACKS), evaluations=evaluations
     ) as here:
         return score_cell(payload, here)
 
@@ -125,7 +129,7 @@ def score_cell(
                 scores = [row.model_copy(update={"items": None}) for row in scores]
             write_evaluations(folder, scores)
             here.publish(ITEMS_FILE)
-            here.publish(FILE_NAME)
+            here.publish(EVALUATIONS_FILE)
             rows += scores
     shutil.rmtree(folder / CLASSIFIERS, ignore_errors=True)
     return rows

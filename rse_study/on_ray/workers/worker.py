@@ -1,10 +1,13 @@
-"""The work of a Train worker: one cell after the other, with progress reported."""
+"""A trial of Tune and a worker of Train: one cell after the other, with reports."""
 
+import ctypes
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import ray.train
+import ray.tune
 import torch
 
 from rse_study.collectives import Alone, Collectives
@@ -13,17 +16,29 @@ from rse_study.errors import InputError, NonFiniteLoss, Unavailable
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.workers.coordinator import SCORED, Reporter, ReportMetrics
 from rse_study.on_ray.workers.evaluations import score_cell
-from rse_study.on_ray.workers.free_memory import give_back_free_memory
+from rse_study.on_ray.workers.failure_reason import describe
 from rse_study.on_ray.workers.payload import CellPayload
-from rse_study.on_ray.workers.train_workers import GroupMember
+from rse_study.on_ray.workers.train_workers import GroupEnded, GroupMember, TrainWorkers
 from rse_study.on_ray.workers.workplace import workplace
-from rse_study.results.files.evaluation_file import FILE_NAME as EVALUATIONS_FILE
+from rse_study.results.files.evaluation_file import EVALUATIONS_FILE, ITEMS_FILE
 from rse_study.results.files.failures import failure_of_disk
-from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
 from rse_study.results.files.result_file import FILE_NAME, read_result
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.results.records import COSTS
-from rse_study.training.loop import DifferentCheckpoints, drive, train
+from rse_study.training.loop import FULL, DifferentCheckpoints, drive, train
+
+
+def give_back_free_memory() -> None:
+    """Return free memory to the machine.
+
+    glibc keeps what each thread has freed, and every cell has threads of its own: without this a process
+    grows with each cell it runs (docs/results/performance.md). Other C libraries are left alone.
+    """
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim:
+            trim(0)
+
 
 BEGINS_WITH = (FILE_NAME, CHECKPOINT_FOLDER)
 """what an earlier attempt may have left in the cell's folder"""
@@ -96,3 +111,47 @@ def run_loop(
             raise
         return {"reason": str(failure), "for_good": False, "is_blameless": True}
     return ended
+
+
+_groups: list[TrainWorkers] = []
+"""the workers of this process: at most one group"""
+
+
+def run_inline(config: dict[str, Any], evaluations: Sequence[Evaluation] = ()) -> None:
+    """Train and score the cell in `config` in this process, and report its end."""
+    payload = CellPayload.from_config(config)
+    try:
+        ended = run_loop(payload, Alone(), ray.tune.report, evaluations)
+    except BaseException as error:
+        # Out of memory, a full disk, a defect of ours: say why, and let the trial fail, so that Tune does not give
+        # the next cell to this process.
+        _report_end(payload, {"reason": describe(error)})
+        raise
+    give_back_free_memory()
+    _report_end(payload, ended)
+
+
+def run_on_train(config: dict[str, Any], evaluations: Sequence[Evaluation] = ()) -> None:
+    """Have Train workers train and score the cell, resumed from its folder."""
+    payload = CellPayload.from_config(config)
+    ended: dict[str, Any] | None = None
+    while ended is None:
+        if not _groups or not _groups[-1].can_run(payload):
+            _groups[:] = [TrainWorkers(run_worker, payload, evaluations)]
+        try:
+            ended = _groups[-1].run(payload, ray.tune.report)
+        except GroupEnded as end:
+            ended = end_of_group(end.reason)
+    _groups[-1].wait_if_over()
+    _report_end(payload, ended)
+
+
+def end_of_group(reason: str) -> dict[str, Any] | None:
+    """Return the end of a cell whose workers left; None if the cell is not to blame."""
+    # Without a reason they were gone before one of them took it. A full GPU would be full again.
+    return {"reason": reason, "for_good": FULL in reason} if reason else None
+
+
+def _report_end(payload: CellPayload, ended: dict[str, Any]) -> None:
+    # Always, and last: a run that had finished before a crash reports nothing else when it is resumed.
+    ray.tune.report({"for_good": False, **ended, "final": True, "cell": payload.cell})

@@ -16,11 +16,10 @@ from rse_study.data.location import cache_dir
 from rse_study.downstream.scored_model import CLASSIFIERS, RelocatableEvaluation
 from rse_study.errors import Unavailable
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.on_ray.stored.files import storage_cache
-from rse_study.on_ray.stored.stored_folder import StoredFolder
+from rse_study.on_ray.stored.files import StoredFolder, storage_cache
 from rse_study.on_ray.workers.payload import BaselinePayload, Payload
 from rse_study.results.files.atomic import make_folder
-from rse_study.storage.node_cache import NodeCache, is_stored
+from rse_study.storage.folders import NodeCache, is_stored
 from rse_study.storage.storage import Storage
 from rse_study.training.materials import Materials
 

@@ -1,7 +1,7 @@
-"""The public frame of contrasts: every row minus one, adjusted within a measure."""
+"""The public frames of contrasts of rows, and of effects of a factorial design."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import nan
 from typing import Any
 
@@ -19,12 +19,13 @@ from rse_study.results.comparing.comparisons import (
     differences,
     scores_by_metric,
 )
+from rse_study.results.comparing.factors import Effect, effects_among
 from rse_study.results.comparing.row_seeds import LARGEST
 from rse_study.results.comparing.verdicts import verdict_of
 from rse_study.results.frame_columns import COLUMNS, frame_of
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
-from rse_study.results.row_names import own_baseline
+from rse_study.results.row_names import names_of_cells, own_baseline
 from rse_study.results.statistics import Interval
 from rse_study.results.study_record import StudyRecord
 
@@ -120,3 +121,56 @@ def _too_few(sample: list[float]) -> dict[str, Any]:
     mean = sum(sample) / len(sample) if sample else nan
     names = [column.name for column in COLUMNS["contrasts"] if column.dtype == "float64"]
     return {**dict.fromkeys(names, nan), "num_seeds": len(sample), "mean": mean, "excludes_zero": False}
+
+
+@dataclass(frozen=True)
+class FactorEffects:
+    """Effects of a design on every measure, each measure adjusted for all its effects."""
+
+    factors: Mapping[str, tuple[Any, ...]]
+    """Both levels by factor; empty for a grid without a design."""
+    effects: tuple[Effect, ...]
+    """Empty until every row of the design is in the ledger."""
+    frame: pd.DataFrame
+    """`open_study(...).effects`: a row per measure and effect, the objective first."""
+    num_dropped: int
+    """Seeds of the objective that lack a row."""
+
+    @property
+    def compared(self) -> pd.DataFrame:
+        """The effects on the objective that at least 3 seeds have."""
+        return self.frame[(self.frame["metric"] == "") & self.frame["sd"].notna()]
+
+
+def read_effects(reader: Reader) -> FactorEffects:
+    """Return the effects of a factorial grid; none of other studies."""
+    study = reader.study()
+    factors = {axis.name: axis.choices for axis in study.axes if axis.name in study.settings.grid.factorial}
+    effects = effects_among(_levels_by_row(reader, factors), list(factors))
+    weights = [effect.weights for effect in effects]
+    measures = measures_of(study) if effects else {}
+    scores = scores_by_metric(reader, measures)
+    lines = [
+        {"measure": measure, "metric": metric, "effect": effect.name, "aliases": effect.aliases}
+        | {"less_is_better": scores[metric].less_is_better}
+        | numbers_of(scores[metric], effect.weights, one)
+        for metric, measure in measures.items()
+        for effect, one in zip(
+            effects, compare(scores[metric].table, weights, criterion=scores[metric].criterion), strict=True
+        )
+    ]
+    num_dropped = int(scores[""].table.loc[list(weights[0])].isna().any().sum()) if effects else 0
+    return FactorEffects(factors, effects, frame_of(lines, "effects"), num_dropped)
+
+
+def _levels_by_row(reader: Reader, factors: Mapping[str, tuple[Any, ...]]) -> dict[str, tuple[int, ...]]:
+    """Return the level, 0 or 1, of each factor by row; none before all rows are there."""
+    study, cells = reader.study(), reader.cells()
+    rows = {
+        name: tuple(levels.index(proposal[factor]) for factor, levels in factors.items())
+        for name, label, proposal in zip(
+            names_of_cells(study, cells), cells["label"], cells["proposal"], strict=True
+        )
+        if factors and not label
+    }
+    return rows if len(rows) == study.num_trials - len(study.settings.grid.rows) else {}

@@ -10,18 +10,32 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from rse_study.errors import InputError, Unavailable
-from rse_study.results.files import writes
 from rse_study.results.files.backup import BACKUP_SECONDS, copy_of, write_backup
 from rse_study.results.files.connect import lock_study, open_to_write, remove_ledger
+from rse_study.results.files.evaluation_file import write_items
 from rse_study.results.files.failures import names_failures
-from rse_study.results.files.item_file import write_items
 from rse_study.results.files.lock import last_sign_of_life, show_life
-from rse_study.results.files.queries import LedgerQueries, now
+from rse_study.results.files.queries import LedgerQueries, now, row_of
 from rse_study.results.files.result_file import Result
 from rse_study.results.files.schema import baselines_folder, cell_folder, ledger_path
 from rse_study.results.records import WITHDRAWN, CellRecord, EvaluationRow, ImportanceRow, RungRow, Stage
-from rse_study.results.study_record import Revision, StudyRecord
+from rse_study.results.study_record import StudyRecord
 from rse_study.spec import canonical_json
+
+FIELDS = CellRecord.model_fields
+INSERT_CELL = f"INSERT INTO cell ({', '.join(FIELDS)}) VALUES ({', '.join(f':{name}' for name in FIELDS)})"
+
+SCORE = [name for name, field in EvaluationRow.model_fields.items() if not field.exclude]
+INSERT_SCORE = (
+    f"INSERT OR REPLACE INTO evaluation ({', '.join(SCORE)})"
+    f" VALUES ({', '.join(f':{name}' for name in SCORE)})"
+)
+# An evaluation is a task with its preset, or with its split if it has none (`EvaluationRow.evaluation`).
+FORGET_OTHERS = (
+    "DELETE FROM evaluation WHERE subject = :subject AND task = :task AND preset = :preset"
+    " AND (preset != '' OR split = :split) AND fingerprint != :fingerprint"
+)
+INSERT_METRIC = "INSERT OR REPLACE INTO metric VALUES (?, ?, ?, ?)"
 
 
 @names_failures
@@ -77,9 +91,14 @@ class Ledger(LedgerQueries):
             self._backed_up = self._db.total_changes, time.monotonic()
 
     def end_open_attempts(self, ended: str, since: str = "") -> None:
-        """End attempts that a dead process left open, or this one's since a time."""
+        """End attempts begun `since`; without a time, at the newest one of any attempt."""
         with self._db:
-            writes.end_open_attempts(self._db, ended, since)
+            self._db.execute(
+                "UPDATE attempt SET ended = max(started, min(?2, iif(?1 > '', ?1,"
+                " (SELECT max(max(started, ended)) FROM attempt))))"
+                " WHERE outcome = 'running' AND ended = '' AND started >= ?3",
+                (ended, now(), since),
+            )
 
     def __enter__(self) -> "Ledger":
         return self
@@ -91,12 +110,13 @@ class Ledger(LedgerQueries):
         """Add `record` as a revision if it differs from the newest; return its number."""
         # Compare it as it is read back: JSON has no tuples.
         record, newest = StudyRecord.model_validate_json(record.model_dump_json()), self.study()
-        number = self._revision()
+        number = self.revision()
         of_file = record.model_dump(include={"file", "file_hash"})  # a copy of a file is no revision
         if newest is None or newest.model_copy(update=of_file) != record:
             number, change = number + 1, change or ("created" if newest is None else "")
             with self._db:
-                writes.add_revision(self._db, Revision(number=number, at=now(), change=change, study=record))
+                values = number, now(), change, record.model_dump_json()
+                self._db.execute("INSERT INTO revision VALUES (?, ?, ?, ?)", values)
         return number
 
     def add_provenance(self, content: Mapping[str, Any]) -> None:
@@ -113,7 +133,7 @@ class Ledger(LedgerQueries):
 
     def plan(self, cells: Iterable[CellRecord]) -> None:
         """Add unknown cells; known ones keep all they have and are no longer retired."""
-        cells, revision = list(cells), self._revision()
+        cells, revision = list(cells), self.revision()
         assert revision, "cells are planned after their study was frozen"
         is_retired = self.is_retired([cell.identity for cell in cells])
         changed = [cell for cell in cells if is_retired.get(cell.identity, True)]
@@ -145,48 +165,69 @@ class Ledger(LedgerQueries):
 
     def start(self, identity: str, *, executor: str, workers: int, threads: int) -> int:
         """Begin the next attempt at a cell, unless complete; return its number, from 1."""
+        started = now()
         with self._db:
-            return writes.begin_attempt(self._db, identity, executor, workers, threads)
+            changed = self._db.execute(
+                "UPDATE cell SET status = 'running', reason = '', started = ?, ended = ''"
+                " WHERE identity = ? AND status IN ('planned', 'failed', 'stopped_early')",
+                (started, identity),
+            )
+            assert changed.rowcount == 1, f"cell {identity} is unknown, complete or running already"
+            (number,) = self._db.execute(
+                "INSERT INTO attempt SELECT ?1, 1 + count(*), ?2, ?3, ?4, ?5, '', 'running', ''"
+                " FROM attempt WHERE cell = ?1 RETURNING number",
+                (identity, executor, workers, threads, started),
+            ).fetchone()
+        return int(number)
 
     def record_progress(self, identity: str, t: int, metrics: Mapping[str, float]) -> None:
         """Record a running cell's metrics at step `t`; ignored once the cell has ended."""
         with self._db:
-            if writes.is_running(self._db, identity):
-                writes.add_metrics(self._db, identity, t, metrics)
+            if self._is_running(identity):
+                rows = [(identity, t, name, value) for name, value in metrics.items()]
+                self._db.executemany(INSERT_METRIC, rows)
 
     def record_rung(self, row: RungRow) -> None:
         """Record a verdict; the first one at a cell's step stands."""
         with self._db:
-            writes.add_rung(self._db, row)
+            self._db.execute(
+                "INSERT OR IGNORE INTO rung VALUES (:cell, :t, :value, :verdict)", row.model_dump()
+            )
 
     def record_result(self, result: Result) -> None:
         """Commit a cell's result in one transaction: history, status and reason."""
         with self._db:
-            writes.complete_history(self._db, result)
+            self._complete_history(result)
             self._db.execute(
                 "UPDATE cell SET duration_s = ?, provenance = ? WHERE identity = ?",
                 (result.duration_s, canonical_json(result.provenance), result.identity),
             )
-            writes.end_attempt(self._db, result.identity, result.status, result.reason)
+            self._end(result.identity, result.status, result.reason)
 
     def fail(self, identity: str, reason: str) -> None:
         with self._db:
-            writes.end_attempt(self._db, identity, "failed", reason)
+            self._end(identity, "failed", reason)
 
     def lose(self, identity: str, reason: str) -> None:
         """Record a lost attempt, which is no fault of the cell: it is planned again."""
         with self._db:
-            writes.lose_attempt(self._db, identity, reason)
+            if self._is_running(identity):
+                self._lose(identity, reason)
 
     def close_attempts(self, reason: str) -> None:
         """Record every running attempt as lost: we hold the lock, so its run is dead."""
         with self._db:
-            writes.lose_all_attempts(self._db, reason)
+            running = self._db.execute("SELECT identity FROM cell WHERE status = 'running'").fetchall()
+            for (identity,) in running:
+                self._lose(identity, reason)
 
     def record_evaluations(self, rows: Sequence[EvaluationRow]) -> None:
+        """Record scores, replacing those of the same subject and metric, or on other data."""
         self._write_items(rows)
+        values = [row.model_dump() for row in rows]
         with self._db:
-            writes.add_evaluations(self._db, rows)
+            self._db.executemany(FORGET_OTHERS, values)
+            self._db.executemany(INSERT_SCORE, values)
 
     def _write_items(self, rows: Sequence[EvaluationRow]) -> None:
         """Write the scores of single items, which no table holds, into files."""
@@ -217,7 +258,9 @@ class Ledger(LedgerQueries):
 
     def log(self, kind: str, text: str, cell: str = "") -> None:
         with self._db:
-            writes.add_event(self._db, kind, text, cell)
+            self._db.execute(
+                "INSERT INTO event (at, kind, cell, text) VALUES (?, ?, ?, ?)", (now(), kind, cell, text)
+            )
 
     def require_file(self) -> None:
         """Show life and back up; raise Unavailable if the file is another or gone."""
@@ -227,18 +270,52 @@ class Ledger(LedgerQueries):
         show_life(self._lock)
         self.back_up(every=BACKUP_SECONDS)
 
-    def _revision(self) -> int:
-        (number,) = self._db.execute("SELECT coalesce(max(number), 0) FROM revision").fetchone()
-        return int(number)
-
     def _plan(self, cell: CellRecord) -> None:
         try:
-            writes.add_cell(self._db, cell)
+            self._db.execute(f"{INSERT_CELL} ON CONFLICT (identity) DO UPDATE SET retired = 0", row_of(cell))
         except sqlite3.IntegrityError:
             what = f"trial {cell.trial}, seed {cell.seed} is another cell already, not {cell.identity[:16]}"
             rule = "a trial becomes another cell if the code's numbers, the corpus or the base have changed"
             remedy = "Give the study another name, or continue with what it was begun with"
             raise InputError(what, where=str(self.study_dir), rule=rule, remedy=remedy) from None
+
+    def _is_running(self, identity: str) -> bool:
+        """Whether the cell, which must be known, has an attempt under way."""
+        row = self._db.execute("SELECT status FROM cell WHERE identity = ?", (identity,)).fetchone()
+        assert row is not None, f"cell {identity} was never planned"
+        return bool(row[0] == "running")
+
+    def _complete_history(self, result: Result) -> None:
+        """Make a cell's history that of its result; most points are there already."""
+        points = {(point.t, name): value for point in result.history for name, value in point.metrics.items()}
+        query = "SELECT t, name, value FROM metric WHERE cell = ?"
+        known = {(t, name): value for t, name, value in self._db.execute(query, (result.identity,))}
+        others = [(result.identity, *key) for key in known.keys() - points.keys()]
+        self._db.executemany("DELETE FROM metric WHERE cell = ? AND t = ? AND name = ?", others)
+        new = [(result.identity, *key, value) for key, value in points.items() if known.get(key) != value]
+        self._db.executemany(INSERT_METRIC, new)
+
+    def _end(self, identity: str, status: str, reason: str) -> None:
+        """End a cell and its attempt under way with this status."""
+        ended = now()
+        changed = self._db.execute(
+            "UPDATE cell SET status = ?, reason = ?, ended = ? WHERE identity = ?",
+            (status, reason, ended, identity),
+        )
+        assert changed.rowcount == 1, f"cell {identity} was never planned"
+        self._close_attempt(identity, status, reason, ended)
+
+    def _lose(self, identity: str, reason: str) -> None:
+        """End the attempt under way as lost: its cell is planned again."""
+        self._db.execute("UPDATE cell SET status = 'planned', started = '' WHERE identity = ?", (identity,))
+        self._close_attempt(identity, "lost", reason, now())
+
+    def _close_attempt(self, identity: str, outcome: str, reason: str, ended: str) -> None:
+        self._db.execute(
+            "UPDATE attempt SET outcome = ?, reason = ?, ended = iif(ended = '', ?, ended)"
+            " WHERE cell = ? AND outcome = 'running'",
+            (outcome, reason, ended, identity),
+        )
 
 
 def _file_id(path: Path) -> tuple[int, int] | None:

@@ -23,7 +23,7 @@ from rse_study.results.records import (
     RungRow,
     RunProvenance,
 )
-from rse_study.results.study_record import AT_CHECKPOINT, Revision, StudyRecord
+from rse_study.results.study_record import AT_CHECKPOINT, StudyRecord
 from rse_study.spec import canonical_json
 
 # The first one goes on while the machine sleeps; not every system has it.
@@ -65,11 +65,10 @@ class LedgerQueries:
             raise InputError("the ledger holds no study yet", where=where, remedy="Run the study first")
         return study
 
-    def revisions(self) -> list[Revision]:
-        return [
-            Revision(**{**row, "study": StudyRecord.model_validate_json(row["study"])})
-            for row in self._rows("SELECT * FROM revision ORDER BY number")
-        ]
+    def revision(self) -> int:
+        """Return the number of the newest revision; 0 if there is none."""
+        (number,) = self._db.execute("SELECT coalesce(max(number), 0) FROM revision").fetchone()
+        return int(number)
 
     def cells(self, among: Collection[str] | None = None, settings: Sequence[str] = ()) -> list[CellRecord]:
         """Return every cell, also retired ones, or those `among` these, by trial and seed.

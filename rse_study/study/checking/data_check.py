@@ -1,10 +1,15 @@
-"""Check of a study's data, which does not read large files to the end."""
+"""Data of a study: what it needs, and what of that is missing here.
+
+Large files are not read to the end.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, starmap
 from pathlib import Path
 
+from rse_study.data.catalogue import catalogue, sets_by_path
 from rse_study.data.corpus import Corpus, TextFiles, check_corpus, find_text
 from rse_study.data.hub import Dataset, check_dataset
 from rse_study.data.hub_models import (
@@ -19,6 +24,7 @@ from rse_study.data.location import study_folders
 from rse_study.data.readers import read_dev, read_sts
 from rse_study.data.tasks import SUBSETS
 from rse_study.data.wordnet import wordnet_archive
+from rse_study.downstream.needed_sets import sets_of, sets_of_recipe
 from rse_study.downstream.registry import read_evaluation
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.recipes import recipes_with
@@ -30,6 +36,7 @@ from rse_study.training.trial import Trial
 
 CORPUS = "corpus"
 """The end of what is wrong with a corpus that is not missing."""
+Missing = tuple[str, InputError]  # field = value, and what is wrong with it
 
 
 def check_data(checked: CheckedStudy, data_dir: Path, *, is_run: bool = False) -> list[InputError]:
@@ -105,9 +112,6 @@ def trials_that_differ(checked: CheckedStudy) -> Iterator[tuple[str, Trial]]:
         if trial.needs() not in seen:
             seen.add(trial.needs())
             yield f"{label}: ", trial
-
-
-Missing = tuple[str, InputError]  # field = value, and what is wrong with it
 
 
 def _corpus(trial: Trial, folders: tuple[Path, ...], read: set[tuple[Corpus, int]]) -> Iterator[Missing]:
@@ -229,3 +233,47 @@ def _problem_at(what: str, problem: InputError, where: str) -> InputError:
     rule = f"{problem.what}{location}" + (f": {problem.rule}" if problem.rule else "")
     kind = UncheckedModel if isinstance(problem, UncheckedModel) else InputError
     return kind(what, where=where, rule=rule, remedy=problem.remedy)
+
+
+@dataclass(frozen=True)
+class Needs:
+    """Everything a study reads, each once, in the order of the study."""
+
+    sets: tuple[str, ...]
+    """names of the catalogue"""
+    texts: tuple[str, ...]
+    """corpus files that the catalogue does not know"""
+    datasets: tuple[Dataset, ...]
+    """corpora on the hub, or in folders in its layout"""
+    models: tuple[Model, ...]
+
+
+def needs_of(checked: CheckedStudy) -> Needs:
+    """Return what a study needs, whether it is here or not."""
+    trials = [trial for _, trial in trials_that_differ(checked)]
+    sources = [trial.corpus.source for trial in trials]
+    paths = [path for source in sources if isinstance(source, TextFiles) for path in source.paths]
+    by_path = sets_by_path()
+    of_trials = (name for trial in trials for name in _sets_of_trial(trial))
+    of_evaluations = (
+        name
+        for evaluation in checked.study.evaluations
+        for name in sets_of(evaluation, checked.study.settings)
+    )
+    sets = [*(by_path[path].name for path in paths if path in by_path), *of_trials, *of_evaluations]
+    paths += [name for trial in trials for name in trial.selection.files]
+    return Needs(
+        sets=tuple(dict.fromkeys(sets)),
+        texts=tuple(dict.fromkeys(path for path in paths if path not in by_path)),
+        datasets=tuple(dict.fromkeys(source for source in sources if isinstance(source, Dataset))),
+        models=tuple(models_of_study(checked)),
+    )
+
+
+def _sets_of_trial(trial: Trial) -> Iterator[str]:
+    yield from (name for name in trial.selection.sets if name in catalogue())
+    if trial.method.needs_synonyms:
+        yield "wordnet"
+    if trial.replayed.recipe != "none":
+        yield from sets_of_recipe(trial.replayed.recipe)
+        yield from (name for name in (trial.replayed.labelled,) if name in catalogue())

@@ -8,10 +8,9 @@ from pydantic import ValidationError
 from rse_study.errors import InputError, InputErrors
 from rse_study.named_class import construct, import_class
 from rse_study.search.stopping import RuleByClass, SpacedRule, StoppingRule
-from rse_study.study.checking.rule import errors_of
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.paths import look_up
-from rse_study.study.definition.problems import problems_of
+from rse_study.study.definition.problems import errors_of, problems_of
 from rse_study.study.definition.space import Axis, Space
 from rse_study.training.trial import Trial
 

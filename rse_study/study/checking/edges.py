@@ -1,20 +1,29 @@
-"""Check of a space's edges: each must be a valid trial."""
+"""Check of a space's axes: each edge must be a valid trial, and no axis flat."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice, product
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from rse_study.errors import InputError
+from rse_study.perturbations import PERTURBATIONS
+from rse_study.perturbations.ascent import Reach
 from rse_study.spec import Spec, show_setting
+from rse_study.study.definition.domains import Choice
+from rse_study.study.definition.paths import walk
 from rse_study.study.definition.problems import joined, problems_of
-from rse_study.study.definition.space import Space
+from rse_study.study.definition.rows import Row
+from rse_study.study.definition.space import Axis, Space
+from rse_study.training.trial import Trial
 
 T = TypeVar("T", bound=Spec)
 MAX_PAIRS = 5_000  # take half a second
 MAX_CORNERS = 64
+PLAYERS = tuple(PERTURBATIONS.get(name) for name in PERTURBATIONS)
+STEPS = ("num_steps", "step_size", "ball.radius")  # fields that decide how far a player's steps lead
+START = "sigma"  # field that decides how far from 0 it starts
 
 
 def check_edges(space: Space[T], *, where: str) -> list[InputError]:
@@ -108,3 +117,130 @@ def problems_at(space: Space[T], point: dict[str, Any], where: str) -> list[Inpu
     except InputError as error:
         return [InputError(at, where=where, rule=joined(error), remedy=error.remedy)]
     return []
+
+
+def flat_axes(space: Space[Trial], *, where: str) -> list[InputError]:
+    """Return a problem per axis whose values all saturate a player with sign steps.
+
+    From num_steps * step_size >= 2 * radius on, every consistently signed entry sits on the bound, so that
+    two such values do not differ. A list of choices is refused as soon as two of them saturate, a range only
+    where all of it does. An axis beside several variants must be flat beside each.
+    """
+    by_branch = [
+        ({axis.name for axis in branch.axes}, {problem.what: problem for problem in _flat_in(branch, where)})
+        for _, branch in space.branches()
+    ]
+    return [
+        problem
+        for axis in space.axes
+        for what, problem in next((found for names, found in by_branch if axis.name in names), {}).items()
+        if what.startswith(f"{space.at}.{axis.name} = ")
+        and all(what in found for names, found in by_branch if axis.name in names)
+    ]
+
+
+def _flat_in(space: Space[Trial], where: str) -> list[InputError]:
+    """Return the problems of a space without conditions."""
+    problems = []
+    for axis in _relevant(space):
+        flat = [value for value in axis.domain.edges() if _saturates_everywhere(space, axis, value)]
+        if len(flat) >= (2 if isinstance(axis.domain, Choice) else len(axis.domain.edges())):
+            problems.append(_flat(space, axis, flat, where))
+    return problems
+
+
+def flat_grid(space: Space[Trial], rows: Sequence[Row], *, where: str) -> list[InputError]:
+    """Return a problem per grid axis with two values that saturate in all their rows."""
+    combinations = [row for row in rows if not row.label]
+    problems = []
+    for axis in _relevant(space):
+        free = {row.proposal[axis.name] for row in combinations if not _saturates([row.trial])}
+        flat = [value for value in axis.domain.values() if value not in free]
+        if len(flat) > 1:
+            problems.append(_flat(space, axis, flat, where))
+    return problems
+
+
+def risks_of_saturation(space: Space[Trial]) -> list[str]:
+    """Return a warning if start and steps can reach the bound somewhere in the space."""
+    found = (warning for _, branch in space.branches() for warning in _risks_in(branch))
+    return list(dict.fromkeys(found))
+
+
+def _risks_in(space: Space[Trial]) -> list[str]:
+    axes = _axes_of(space, (*STEPS, START), [path for path, _ in _players(space.base)])
+    return risks_among(_corners(space, axes))
+
+
+def risks_among(trials: Iterable[Trial]) -> list[str]:
+    """Return a warning if start and steps can reach the bound in one of the trials."""
+    reaches = [reach for trial in trials for _, reach in _reaches(trial)]
+    reached = [(r.path + r.start, r.radius) for r in reaches if r.path + r.start > r.radius]
+    if not reached:
+        return []
+    way, radius = max(reached, key=lambda pair: pair[0] / pair[1])
+    return [
+        "delta can reach its bound: num_steps * step_size + sigma / sqrt(d) goes up to"
+        f" {way:g}, the radius is {radius:g}"
+    ]
+
+
+def _flat(space: Space[Trial], axis: Axis, values: Sequence[Any], where: str) -> InputError:
+    at = f"{space.at}.{axis.name} = {', '.join(show_setting(value) for value in values)}"
+    path, player = next((path, player) for path, player in _sign_players(space.base))
+    rule = (
+        f"num_steps * step_size of {type(player).__name__} is at least twice the radius: flat by construction"
+    )
+    remedy = f"Widen {path.rpartition('.')[2]}.ball.radius, or lower the values"
+    return InputError(at, where=where, rule=rule, remedy=remedy)
+
+
+def _saturates_everywhere(space: Space[Trial], axis: Axis, value: Any) -> bool:
+    """Whether every player with sign steps saturates at this value, for all values of other axes."""
+    others = [other for other in _relevant(space) if other != axis]
+    return _saturates(_corners(space, others, {axis.name: value}))
+
+
+def _saturates(trials: Iterable[Trial]) -> bool:
+    """Whether these trials have players with sign steps, and all of them saturate."""
+    reaches = [reach for trial in trials for _, reach in _reaches(trial) if reach.is_certain]
+    return bool(reaches) and all(reach.path >= 2 * reach.radius for reach in reaches)
+
+
+def _corners(
+    space: Space[Trial], axes: list[Axis], point: Mapping[str, Any] | None = None
+) -> Iterator[Trial]:
+    """Yield the valid trials at all combinations of the axes' edges, with `point` elsewhere."""
+    for values in product(*(axis.domain.edges() for axis in axes)):
+        corner = dict(zip([axis.name for axis in axes], values, strict=True))
+        try:
+            trial = space.apply({**(point or {}), **corner})
+        except (ValidationError, InputError):
+            continue
+        yield trial
+
+
+def _relevant(space: Space[Trial]) -> list[Axis]:
+    """Return the axes that decide how far players with sign steps can go."""
+    return _axes_of(space, STEPS, [path for path, _ in _sign_players(space.base)])
+
+
+def _axes_of(space: Space[Trial], fields: Sequence[str], players: Sequence[str]) -> list[Axis]:
+    paths = {f"{player}.{field}" for player in players for field in fields}
+    return [axis for axis in space.axes if paths & set(axis.paths)]
+
+
+def _reaches(trial: Trial) -> Iterator[tuple[Any, Reach]]:
+    """Yield each player of a trial whose entries are bounded by a length, and its reach."""
+    for _, player in _players(trial):
+        reach = player.reach()
+        if reach is not None:
+            yield player, reach
+
+
+def _sign_players(trial: Trial) -> Iterator[tuple[str, Any]]:
+    return ((path, player) for path, player in _players(trial) if getattr(player, "has_sign_steps", False))
+
+
+def _players(trial: Trial) -> Iterator[tuple[str, Any]]:
+    return ((path, part) for path, part in walk(trial) if isinstance(part, PLAYERS))

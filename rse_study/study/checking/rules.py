@@ -1,17 +1,82 @@
 """Rules of a study beyond single fields: no contradictions, nothing impossible."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from math import prod
+from pathlib import Path
+from typing import Any
 
 from rse_study.downstream.registry import all_evaluations
 from rse_study.errors import InputError
-from rse_study.evaluation.registry import class_in
+from rse_study.evaluation.registry import class_in, evaluation_class
 from rse_study.registry import did_you_mean
-from rse_study.study.checking import rules_of_grid as grid
+from rse_study.results.row_names import find_combination, row_name
+from rse_study.results.settings import UntilDecided
 from rse_study.study.checking import rules_of_search as search
-from rse_study.study.checking.rule import RuleProblems, errors_of, listed_twice, listed_twice_at
-from rse_study.study.definition.config import SEARCH_ONLY, Study
+from rse_study.study.definition.config import SEARCH_ONLY, Grid, Study
+from rse_study.study.definition.domains import Int
+from rse_study.study.definition.problems import RuleProblems, errors_of, listed_twice, listed_twice_at
+from rse_study.study.definition.rows import MAX_ROWS, Row, combinations_of
 from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
+
+
+def baseline_row(study: Study) -> RuleProblems:
+    """Require that the baseline is a row."""
+    grid = study.grid
+    if grid is None or not grid.baseline or grid.baseline in grid.rows:
+        return
+    combinations = _combinations(grid)
+    is_one = grid.baseline in combinations
+    if not is_one and not find_combination(
+        grid.baseline, {name: name for name in grid.domains}, combinations
+    ):
+        rule = "must be a row of the grid, with which the others are compared"
+        known = did_you_mean(grid.baseline, [*grid.rows, *combinations])
+        yield f"grid.baseline = {grid.baseline!r}", rule, known or "Name a row in grid.rows, or remove it"
+
+
+def decided_beside_a_baseline(study: Study) -> RuleProblems:
+    """Refuse seeds until decided where no row is compared with a baseline."""
+    if not isinstance(study.seeds, UntilDecided):
+        return
+    if study.grid is None:
+        rule = "is for grids, whose rows are compared with a baseline; a search runs one seed"
+        yield "seeds.until = 'decided'", rule, "Give one, `seeds: [0]`, and the bounds to `confirm.seeds`"
+    elif study.grid.factorial:
+        rule = "rows stop at different seeds, and an effect of grid.factorial needs every row of a seed"
+        yield "seeds.until = 'decided'", rule, "List the seeds: `seeds: [0, 1, 2]`"
+    elif not study.grid.baseline:
+        rule = "rows are decided beside a baseline, and grid.baseline names none"
+        yield "seeds.until = 'decided'", rule, "Name the row in grid.baseline, or list the seeds"
+
+
+def _combinations(grid: Grid) -> dict[str, dict[str, Any]]:
+    """Return the axes' values by row name; none where the grid is too large to enumerate."""
+    if prod(len(domain.values()) for domain in grid.domains.values()) > MAX_ROWS:
+        return {}
+    return {row_name("", proposal): proposal for proposal in combinations_of(grid, grid.domains)}
+
+
+def papers_rows(study: Study) -> RuleProblems:
+    """Refuse a paper's table of a search."""
+    if study.paper is not None and study.grid is None:
+        yield "paper", "belongs to a grid, whose rows are those of the paper's table", "Remove it"
+
+
+def papers_measure(study: Study) -> RuleProblems:
+    """Refuse a paper's table for an objective of which less is better."""
+    if study.paper is not None and study.paper.table and study.objective.direction == "minimize":
+        rule = f"its claims are of scores, where more is better, and objective.metric = {study.objective.metric!r}"
+        yield f"paper.table = {study.paper.table!r}", rule, "Use metric: dev, or remove the table"
+
+
+def no_conditions_in_a_grid(study: Study) -> RuleProblems:
+    """Refuse `when` in a grid."""
+    grid = study.grid or Grid()
+    for name, domain in grid.domains.items():
+        if domain.when:
+            rule = "belongs to a search: a grid runs every combination of its axes"
+            yield f"{grid.at}.{name}.when", rule, "Use rows: `grid: {rows: {...}}`"
 
 
 def _one_question(study: Study) -> RuleProblems:
@@ -77,10 +142,10 @@ def _parts_of_gpus(study: Study) -> RuleProblems:
 RULES: Mapping[Callable[[Study], RuleProblems], str] = {
     _one_question: "grid search",
     _search_only: "grid search",
-    grid.baseline_row: "grid",
-    grid.decided_beside_a_baseline: "seeds grid",
-    grid.papers_rows: "paper grid",
-    grid.papers_measure: "paper objective",
+    baseline_row: "grid",
+    decided_beside_a_baseline: "seeds grid",
+    papers_rows: "paper grid",
+    papers_measure: "paper objective",
     search.one_seed: "search seeds",
     search.confirmed_until_decided: "confirm objectives",
     search.distinct_seeds: "seeds confirm",
@@ -93,7 +158,7 @@ RULES: Mapping[Callable[[Study], RuleProblems], str] = {
     search.told_the_last_step: "objective objectives search",
     search.one_path: "ablation_path objectives",
     search.path_of_one_space: "ablation_path search",
-    grid.no_conditions_in_a_grid: "grid",
+    no_conditions_in_a_grid: "grid",
     _replayed: "objective objectives base",
     search.seen_by_the_objective: "objective objectives base search evaluations",
     _executors: "resources confirm ablation_path",
@@ -105,6 +170,7 @@ RULES_OF_SPACE: Mapping[Callable[[Study, Space[Trial]], RuleProblems], str] = {
     search.where_the_path_begins: "ablation_path",
     search.points_of_each_value: "tune_each num_trials",
     search.steps_of_trials: "search_budget",
+    search.enough_points: "num_trials",
 }
 """Rules that join a setting of a search and its space."""
 
@@ -112,7 +178,20 @@ RULES_OF_SPACE: Mapping[Callable[[Study, Space[Trial]], RuleProblems], str] = {
 def check_rules(study: Study, *, where: str, broken: Collection[str] = ()) -> list[InputError]:
     """Return every broken rule, except those about fields that could not be read."""
     readable = [rule for rule, fields in RULES.items() if not {*fields.split()} & {*broken}]
-    return errors_of((problem for rule in readable for problem in rule(study)), where)
+    found = errors_of((problem for rule in readable for problem in rule(study)), where)
+    return found if "evaluations" in broken else found + _own_evaluations(study, where)
+
+
+def _own_evaluations(study: Study, where: str) -> list[InputError]:
+    """Import the evaluations that a study names by class."""
+    problems = []
+    for at, name in study.located_evaluations():
+        try:
+            if class_in(name):
+                evaluation_class(name, what=f"{at} = {name!r}", folder=Path(where).parent)
+        except InputError as error:
+            problems.append((error.what, error.rule, error.remedy))
+    return errors_of(problems, where)
 
 
 def check_rules_of_space(
@@ -121,3 +200,36 @@ def check_rules_of_space(
     """Return every broken rule of a search's space; `broken` as in `check_rules`."""
     readable = [rule for rule, fields in RULES_OF_SPACE.items() if not {*fields.split()} & {*broken}]
     return errors_of((problem for rule in readable for problem in rule(study, space)), where)
+
+
+def check_batch_sizes(
+    study: Study, space: Space[Trial], rows: Sequence[Row], *, where: str
+) -> list[InputError]:
+    """Return a problem per resources whose workers cannot share every batch equally."""
+    are_recorded = any(row.trial.graphed for row in rows) or (not rows and study.base.graphed)
+    sizes = {row.trial.batch_size for row in rows} or {
+        size for _, branch in space.branches() for size in _sizes(branch)
+    }
+    problems = []
+    for at, resources in study.located_resources():
+        uneven = sorted(size for size in sizes if size % resources.workers)
+        if uneven:
+            rule = f"must be a multiple of {at}.workers = {resources.workers}: each takes an equal share"
+            remedy = f"Change batch_size (an axis: `choice`) or {at}.workers"
+            problems.append((f"batch_size = {uneven[0]}", rule, remedy))
+        if are_recorded and resources.workers > 1:
+            rule = "graphed: true records the steps of one worker"
+            remedy = "Use one worker a cell, or graphed: false"
+            problems.append((f"{at}.workers = {resources.workers}", rule, remedy))
+    return errors_of(problems, where)
+
+
+def _sizes(space: Space[Trial]) -> set[int]:
+    """Return every batch size that a search can propose in a branch; for an integer axis, its whole range."""
+    sizes: set[int] = set()
+    for axis in space.axes:
+        if "batch_size" in axis.paths and isinstance(axis.domain, Int):
+            sizes.update(axis.domain.values())
+        elif "batch_size" in axis.paths:
+            sizes.update(space.apply({axis.name: value}).batch_size for value in axis.domain.edges())
+    return sizes or {space.base.batch_size}

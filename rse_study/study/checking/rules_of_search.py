@@ -7,11 +7,11 @@ from rse_study.registry import did_you_mean
 from rse_study.results.records import COSTS
 from rse_study.results.settings import UntilDecided
 from rse_study.results.study_record import AT_CHECKPOINT
-from rse_study.study.checking.rule import RuleProblems, listed_twice
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.domains import Domain
-from rse_study.study.definition.objective import Objective
 from rse_study.study.definition.paths import overlap
+from rse_study.study.definition.problems import RuleProblems, listed_twice
+from rse_study.study.definition.search import Objective
 from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
 
@@ -171,6 +171,20 @@ def tuned_alike(study: Study) -> RuleProblems:
         if getattr(study, other) is not None:
             rule = f"would give one value of {name} more than another"
             yield other, rule, f"Remove it{its_place}, or tune_each (if it is inherited: `{other}: null`)"
+
+
+def enough_points(study: Study, space: Space[Trial]) -> RuleProblems:
+    """Refuse more trials than a space has points, and a grid of points without an end."""
+    if study.search is None:
+        return
+    points = space.num_points()
+    if study.sampler.name == "grid" and points == float("inf"):
+        rule, remedy = "needs an axis to be `int` or `choice`", "List its values, or use another sampler"
+        endless = [axis.name for axis in space.axes if not axis.domain.is_finite]
+        yield from (("sampler.name = 'grid'", f"{rule}, and {name} is not", remedy) for name in endless)
+    elif study.num_trials > points:
+        rule = f"the space has only {points:.0f} points, and none runs twice"
+        yield f"num_trials = {study.num_trials}", rule, "Ask for fewer"
 
 
 def points_of_each_value(study: Study, space: Space[Trial]) -> RuleProblems:

@@ -1,14 +1,16 @@
-"""Abilities of the samplers, as plain data: a check does not import Optuna."""
+"""Samplers of a study: their abilities, and a class that it names."""
 
+import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rse_study.errors import InputError
-from rse_study.study.checking.rule import RuleProblems
-from rse_study.study.checking.sampler_class import construct_sampler, sampler_class, takes_seed
+from rse_study.named_class import construct, import_class
+from rse_study.spec import hash_file
 from rse_study.study.definition.config import Study
+from rse_study.study.definition.problems import RuleProblems, errors_of
 from rse_study.study.definition.search import Sampler
 from rse_study.study.definition.space import Space
 
@@ -43,6 +45,14 @@ TRAITS: dict[str, SamplerTraits] = {
     "quasi_random": SamplerTraits(),
     "grid": SamplerTraits(),
 }
+
+
+def check_sampler(study: Study, space: Space[Any], *, where: str) -> list[InputError]:
+    """Return what the sampler of a search cannot do in its space."""
+    if study.search is None:
+        return []
+    number, folder = len(study.all_objectives), Path(where).parent
+    return errors_of(sampler_problems(study.sampler, space, num_objectives=number, folder=folder), where)
 
 
 def sampler_problems(
@@ -94,3 +104,31 @@ def sampler_warnings(study: Study, folder: Path) -> Iterator[str]:
             f"beyond {traits.most_trials} trials a proposal of {sampler.name} takes more than {SLOW_ASK_S:g} s, "
             "and ever more: tpe takes less at 2,000"
         )
+
+
+def sampler_class(sampler: Sampler, folder: Path) -> type:
+    """Return the class that a sampler names."""
+    assert sampler.class_ is not None, "a built-in sampler has a name"
+    what = f"sampler.class = {sampler.class_!r}"
+    return import_class(sampler.class_, what=what, folder=folder, bases=["optuna.samplers.BaseSampler"])
+
+
+def construct_sampler(sampler: Sampler, folder: Path, seed: int) -> Any:
+    """Return a new object of the class, seeded where its constructor takes `seed`."""
+    cls, settings = sampler_class(sampler, folder), dict(sampler.settings)
+    if takes_seed(cls):
+        if "seed" in settings:
+            rule = "every proposal has a seed of its own, from the search's"
+            raise InputError("sampler.settings.seed", rule=rule, remedy="Use search_seed instead")
+        settings["seed"] = seed
+    return construct(cls, settings=settings, named=str(sampler.class_), what="sampler.settings")
+
+
+def takes_seed(cls: type) -> bool:
+    """Whether the constructor has a parameter `seed`."""
+    return "seed" in inspect.signature(cls).parameters
+
+
+def source_of(cls: type) -> str:
+    """Return the sha256 of the file that defines a class."""
+    return hash_file(Path(inspect.getfile(cls)))

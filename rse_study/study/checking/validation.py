@@ -3,7 +3,6 @@
 import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,24 +11,19 @@ from rse_study.data.hub_models import local_name
 from rse_study.data.location import study_folders
 from rse_study.downstream.settings import Settings
 from rse_study.errors import InputError, InputErrors
-from rse_study.evaluation.registry import class_in, evaluation_class
 from rse_study.results.row_names import names_of_rows
 from rse_study.search.state import most_cells_by_stage
-from rse_study.study.checking.batch_sizes import check_batch_sizes
 from rse_study.study.checking.early_stopping import check_stopping, rungs
-from rse_study.study.checking.edges import check_edges
+from rse_study.study.checking.edges import check_edges, flat_axes, flat_grid, risks_among, risks_of_saturation
 from rse_study.study.checking.inert import inert_parts, rows_of_search
-from rse_study.study.checking.partial import PartialStudy, partial_study
-from rse_study.study.checking.rule import errors_of
-from rse_study.study.checking.rules import check_rules, check_rules_of_space
-from rse_study.study.checking.samplers import sampler_problems, sampler_warnings
-from rse_study.study.checking.saturation import flat_axes, flat_grid, risks_among, risks_of_saturation
-from rse_study.study.definition.config import FORMER_KEYS, Study
+from rse_study.study.checking.rules import check_batch_sizes, check_rules, check_rules_of_space
+from rse_study.study.checking.samplers import check_sampler, sampler_warnings
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.content import PartialStudy, partial_study, read_content
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.paths import look_up, overlap
-from rse_study.study.definition.proportions import in_proportion
-from rse_study.study.definition.quick_grid import with_quick_grid
-from rse_study.study.definition.reading import apply_overrides, build, read_extended, require_kind
+from rse_study.study.definition.problems import errors_of
+from rse_study.study.definition.reading import build
 from rse_study.study.definition.resolution import resolve_space
 from rse_study.study.definition.rows import Row, rows_of
 from rse_study.study.definition.space import Space
@@ -98,16 +92,6 @@ def _nothing_collected() -> Iterator[None]:
             gc.enable()
 
 
-def read_content(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a study's unchecked mapping: its file, what that extends, overrides."""
-    content = read_extended(path, former=FORMER_KEYS)
-    require_kind(content, "study", where=str(path))
-    written, others = with_quick_grid(content, overrides)
-    content = deepcopy(written)
-    apply_overrides(content, others, former=FORMER_KEYS)
-    return in_proportion(written, content, where=str(path)) if others else content
-
-
 def check_content(content: dict[str, Any], *, where: str) -> CheckedStudy:
     """Build and check the study in a mapping; raise InputErrors with every problem."""
     try:
@@ -151,7 +135,6 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
     """Check everything but single fields, except what depends on fields that could not be read."""
     study = partial.study
     problems = check_rules(study, where=where, broken=partial.broken)
-    problems += [] if "evaluations" in partial.broken else _own_evaluations(study, where)
     if partial.lacks("base"):
         return CheckResult(Space(study.base, ()), (), problems + _settings_of_rows(partial, where))
     rows: tuple[Row, ...] = ()
@@ -167,8 +150,7 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
         problems += _judged_alike(space, rows, where)
         is_read = partial.broken.isdisjoint
         problems += check_batch_sizes(study, space, rows, where=where) if is_read({"resources"}) else []
-        problems += _too_many(study, space, where) if is_read({"num_trials"}) else []
-        problems += _sampler_can(study, space, where) if is_read({"sampler"}) else []
+        problems += check_sampler(study, space, where=where) if is_read({"sampler"}) else []
     if not partial.broken & {"search", "early_stopping", "objective"}:
         problems += check_stopping(study, space, where=where)
     return CheckResult(space, rows, problems)
@@ -237,41 +219,6 @@ def _judges(base: Trial) -> dict[str, str]:
     if base.replayed.reference == "base":
         whom = ("encoder", "corpus") if base.encoder.name in MADE_FROM_CORPUS else ("encoder",)
     return judges | dict.fromkeys(whom, reference)
-
-
-def _sampler_can(study: Study, space: Space[Trial], where: str) -> list[InputError]:
-    if study.search is None:
-        return []
-    number, folder = len(study.all_objectives), Path(where).parent
-    return errors_of(sampler_problems(study.sampler, space, num_objectives=number, folder=folder), where)
-
-
-def _own_evaluations(study: Study, where: str) -> list[InputError]:
-    """Import the evaluations that a study names by class."""
-    problems = []
-    for at, name in study.located_evaluations():
-        try:
-            if class_in(name):
-                evaluation_class(name, what=f"{at} = {name!r}", folder=Path(where).parent)
-        except InputError as error:
-            problems.append((error.what, error.rule, error.remedy))
-    return errors_of(problems, where)
-
-
-def _too_many(study: Study, space: Space[Trial], where: str) -> list[InputError]:
-    if study.search is None:
-        return []
-    points = space.num_points()
-    if study.sampler.name == "grid" and points == float("inf"):
-        rule, remedy = "needs an axis to be `int` or `choice`", "List its values, or use another sampler"
-        endless = [axis.name for axis in space.axes if not axis.domain.is_finite]
-        return errors_of(
-            (("sampler.name = 'grid'", f"{rule}, and {name} is not", remedy) for name in endless), where
-        )
-    if study.num_trials <= points:
-        return []
-    rule = f"the space has only {points:.0f} points, and none runs twice"
-    return errors_of([(f"num_trials = {study.num_trials}", rule, "Ask for fewer")], where)
 
 
 def _warnings(study: Study, space: Space[Trial], rows: Sequence[Row], folder: Path) -> list[str]:

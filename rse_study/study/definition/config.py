@@ -23,11 +23,16 @@ from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec, field
 from rse_study.storage.location import check_location
 from rse_study.study.definition.domains import AnyDomain, Domain, FactorDomain, FiniteDomain
-from rse_study.study.definition.objective import Objective
 from rse_study.study.definition.reading import with_todays_keys
 from rse_study.study.definition.resources import Allowance, Resources
-from rse_study.study.definition.search import AblationPath, Confirm, Sampler, SearchBudget
-from rse_study.study.definition.seeds import ListedOrDecided
+from rse_study.study.definition.search import (
+    AblationPath,
+    Confirm,
+    ListedOrDecided,
+    Objective,
+    Sampler,
+    SearchBudget,
+)
 from rse_study.training.classifier.config import FineTuning
 from rse_study.training.trial import Trial
 

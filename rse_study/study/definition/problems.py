@@ -1,8 +1,9 @@
-"""pydantic's errors in the project's words: path, value, rule, remedy."""
+"""Problems of a file in the project's words: path, value, rule, remedy."""
 
 import inspect
 import types
 import typing
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -70,6 +71,7 @@ MOST_NAMED = 12
 
 CLASS_TAG = ", 'class'"
 CLASS_HINT = "One of your own goes by `class: module:Class`, instead of a name"
+RuleProblems = Iterator[tuple[str, str, str]]  # what, rule, remedy
 
 
 def problems_of(
@@ -225,3 +227,20 @@ def _member(union: Any, tag: Any) -> Any:
     named = [model for model in models if tag in (model.__name__, model.__name__.lower())]
     valued = [model for model in models if any(info.default == tag for info in model.model_fields.values())]
     return next(iter([*named, *valued, *models]), None)
+
+
+def errors_of(found: Iterable[tuple[str, str, str]], where: str) -> list[InputError]:
+    """Return the problems as errors in the file `where`."""
+    return [InputError(what, where=where, rule=rule, remedy=remedy) for what, rule, remedy in found]
+
+
+def listed_twice(at: str, values: Sequence[Any]) -> RuleProblems:
+    """Refuse values that stand in a list twice."""
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            yield listed_twice_at(f"{at}.{index}", value)
+
+
+def listed_twice_at(at: str, value: Any) -> tuple[str, str, str]:
+    """Return the problem of a value that its list has already."""
+    return f"{at} = {value!r}", "is listed twice", "Keep one of them"

@@ -10,7 +10,7 @@ from rse_study.data.location import data_dir, study_folders
 from rse_study.data.text_files import looked_for_in, places_of
 from rse_study.errors import InputError, InputErrors, MissingFile
 from rse_study.spec import Spec
-from rse_study.study.definition.paths import put, resolve, take_away
+from rse_study.study.definition.paths import AXES, overlay, put, resolve, take_away
 from rse_study.study.definition.problems import problems_of
 from rse_study.study.definition.shipped import shipped_clusters, shipped_studies
 from rse_study.yaml12 import parse_yaml, read_yaml
@@ -19,7 +19,6 @@ T = TypeVar("T", bound=Spec)
 NO_FORMER_KEYS: Mapping[str, str] = {}
 MAX_EXTENDED = 20
 AXIS_KEYS = ("log", "float", "int", "choice", "variants", "into", "when")
-AXES = (("search",), ("grid", "axes"), ("grid", "factorial"))  # where axes stand
 HEADS = (*AXES, ("grid", "rows"))  # names below these may have dots
 KINDS = {
     "study": ({"base", "grid", "search", "question"}, "run {}"),
@@ -134,26 +133,6 @@ def with_todays_keys(
             rule, remedy = f"is the former name of {new}, and both are given", f"Keep {new}"
             raise InputError(old, where=where, rule=rule, remedy=remedy)
     return {former.get(key, key): value for key, value in content.items()}
-
-
-def overlay(below: dict[str, Any], above: dict[str, Any], at: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Lay `above` over `below`: mappings merge, everything else is replaced.
-
-    `key: null` removes a key. An axis is replaced as a whole: `{float: ...}` must not join a `{log: ...}`.
-
-    >>> overlay({"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"c": 4}, "d": None})
-    {'a': {'b': 1, 'c': 4}}
-    """
-    merged = dict(below)
-    for key, value in above.items():
-        under = merged.get(key)
-        if value is None and key in merged:
-            del merged[key]
-        elif isinstance(value, dict) and isinstance(under, dict) and at not in AXES:
-            merged[key] = overlay(under, value, (*at, key))
-        else:
-            merged[key] = value
-    return merged
 
 
 def apply_overrides(

@@ -1,4 +1,4 @@
-"""Resolution of a study's axes to the fields they write."""
+"""Resolution of a study's axes to the fields they write, and of their conditions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -7,11 +7,19 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from rse_study.errors import InputError, InputErrors
+from rse_study.registry import did_you_mean
 from rse_study.spec import Spec, symbols
-from rse_study.study.definition.conditions import condition_problems
-from rse_study.study.definition.domains import Domain, Variants
-from rse_study.study.definition.paths import look_up, overlap, resolve, resolve_fields
-from rse_study.study.definition.settings import FieldSetting, laid_values, lay, settings_of
+from rse_study.study.definition.domains import Choice, Domain, Variants
+from rse_study.study.definition.paths import (
+    FieldSetting,
+    laid_values,
+    lay,
+    look_up,
+    overlap,
+    resolve,
+    resolve_fields,
+    settings_of,
+)
 from rse_study.study.definition.space import Axis, Space, VariantSettings
 
 T = TypeVar("T", bound=Spec)
@@ -170,3 +178,37 @@ def _meet(axis: Axis, path: str, other: Axis, theirs: str) -> bool:
         other.domain.when[other.parent]
     )
     return not is_apart
+
+
+def condition_problems(domains: Mapping[str, Domain], *, where: str, at: str) -> dict[str, InputError]:
+    """Return the problems of the axes' conditions, by axis name."""
+    problems = {}
+    for name, domain in domains.items():
+        for parent, values in domain.when.items():
+            what, rule, remedy = _problem_with(name, parent, values, domains)
+            if rule:
+                problems[name] = InputError(f"{at}.{name}.when{what}", where=where, rule=rule, remedy=remedy)
+    return problems
+
+
+def _problem_with(
+    name: str, parent: str, values: tuple[object, ...], domains: Mapping[str, Domain]
+) -> tuple[str, str, str]:
+    """Return location, rule and remedy; the rule is empty if nothing is wrong."""
+    if parent not in domains:
+        return f".{parent}", "no such axis", did_you_mean(parent, [one for one in domains if one != name])
+    above = domains[parent]
+    if parent == name:
+        return f".{parent}", "an axis cannot depend on itself", "Name another one"
+    if not isinstance(above, Variants | Choice):
+        rule = f"must name an axis of `variants` or of `choice`, and {parent!r} is of `{above.kind}`"
+        return f".{parent}", rule, "Write the axis as choices, or leave out `when`"
+    if above.when:
+        grandparent = next(iter(above.when))
+        rule = f"{parent!r} depends on {grandparent!r} itself, and one level is all there is"
+        return f".{parent}", rule, f"Name the values of {grandparent!r}, or make one axis of both"
+    unknown = next((value for value in values if not above.holds(value)), None)
+    if unknown is not None:
+        options = [str(value) for value in above.values()]
+        return f".{parent} = {unknown!r}", f"no value of {parent!r}", did_you_mean(str(unknown), options)
+    return "", "", ""

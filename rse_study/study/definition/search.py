@@ -1,15 +1,32 @@
-"""Settings of a search: sampler, budget, confirmation, ablation path."""
+"""Settings of a search: objective, seeds, sampler, budget, confirmation, path."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, model_serializer, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveInt,
+    Tag,
+    model_serializer,
+    model_validator,
+)
 
+from rse_study.downstream.registry import all_evaluations
 from rse_study.named_class import ClassPath
+from rse_study.registry import did_you_mean
+from rse_study.results.records import COSTS
+from rse_study.results.settings import UntilDecided
 from rse_study.spec import Spec, field
 from rse_study.study.definition.resources import Resources
-from rse_study.study.definition.seeds import ListedOrDecided, Seeds
 
+METRICS = ("dev", "dev/kept", "loss", "robust/spearman", "robust/drift", "robust/accuracy")
+LOWER_IS_BETTER = ("loss", "robust/drift", *COSTS)
+Seed = Annotated[int, Field(strict=True, ge=0)]
 REMOVED_LIMITS = {
     "hours": (
         "is no longer possible: what a search spends is counted in device hours",
@@ -24,6 +41,61 @@ REMOVED_LIMITS = {
     ),
 }
 """Limits of earlier versions: why they are refused, and what to do."""
+
+
+def _may_select(metric: str) -> str:
+    """Return a metric by which trials may be chosen; raise ValueError for others."""
+    if "test" in metric:
+        raise ValueError(f"{metric!r} is a test split, which can never select. Use `dev`")
+    if metric.rpartition("/")[0] in all_evaluations():
+        raise ValueError(f"{metric!r} is an evaluation's, and those never select. Use `dev`")
+    known = (*METRICS, *COSTS)
+    if metric not in known:
+        raise ValueError(f"{metric!r} is not produced by training. {did_you_mean(metric, known)}")
+    return metric
+
+
+SelectingMetric = Annotated[str, AfterValidator(_may_select)]
+"""dev, loss, robust/..., or what a cell costs: cost/work (P*T), cost/seconds; of a grid also dev/kept"""
+
+
+class Objective(Spec):
+    """What is optimised: a metric's value at a trial's last step.
+
+    A search is never told the best value on the way. A grid, which optimises nothing, may show `dev/kept`: dev at the
+    checkpoint that is kept (`selection.keep`), as papers do.
+    """
+
+    metric: SelectingMetric = "dev"
+    direction: Literal["maximize", "minimize"] = "maximize"
+
+    @model_validator(mode="after")
+    def _towards_the_better(self) -> "Objective":
+        better = "minimize" if self.metric in LOWER_IS_BETTER else "maximize"
+        if self.direction != better:
+            raise ValueError(f"a better {self.metric!r} is found by `direction: {better}`")
+        return self
+
+
+def _refuse_until(given: Any) -> Any:
+    if isinstance(given, dict) and "until" in given:
+        raise ValueError(
+            "must be a list: only rows of a grid and confirmed trials get seeds until they are decided"
+        )
+    return given
+
+
+Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), BeforeValidator(_refuse_until)]
+
+
+def _kind_of_seeds(given: Any) -> str:
+    return "until decided" if isinstance(given, dict | UntilDecided) else "listed"
+
+
+ListedOrDecided = Annotated[
+    Annotated[Seeds, Tag("listed")] | Annotated[UntilDecided, Tag("until decided")],
+    Discriminator(_kind_of_seeds),
+]
 
 
 class Sampler(Spec):

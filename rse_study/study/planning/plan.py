@@ -13,21 +13,21 @@ from rse_study.methods.cost import FORWARD
 from rse_study.results.records import FINISHED, Status
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.resources import Resources
-from rse_study.study.planning.data_sizes import DataSizes
+from rse_study.study.planning.data_sizes import DataSizes, sentences_of
 from rse_study.study.planning.footprint import Footprint, footprint, trials_of
-from rse_study.study.planning.history import History, history_of
 from rse_study.study.planning.measured import (
     Conditions,
+    History,
     Range,
     TimedWork,
     assumptions,
     exactly,
+    history_of,
     pace_of,
     seconds_beside,
     work_of,
 )
 from rse_study.study.planning.remaining import Left, Remaining, ScoresLeft, remaining
-from rse_study.study.planning.task_work import sentences_of
 from rse_study.training.materials import PrepareMaterials
 
 AT_MOST = "rows and confirmed trials get seeds until they are decided: these are the most, and fewer may do"

@@ -6,17 +6,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rse_study.results.cell_state import cells_for_next_run
 from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_between
 from rse_study.results.files.connect import has_ledger, is_lost
 from rse_study.results.files.schema import MODEL_FOLDER, cell_folder
-from rse_study.results.reader import Reader
+from rse_study.results.reader import Reader, cells_for_next_run
 from rse_study.results.records import FINISHED, CellRecord, Stage
 from rse_study.search.state import SearchState, most_cells_by_stage, search_state
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.pending import PendingRevision, pending_revision, trials_by_number
-from rse_study.study.planning.history import scored_by_subject
-from rse_study.study.planning.run_again import KnownCells, known_cells
+from rse_study.study.pending import (
+    KnownCells,
+    PendingRevision,
+    known_cells,
+    pending_revision,
+    trials_by_number,
+)
+from rse_study.study.planning.measured import scored_by_subject
 from rse_study.training.materials import PrepareMaterials
 from rse_study.training.trial import Trial
 
@@ -137,7 +141,7 @@ def rows_left(
     num_steps: Callable[[Trial], int],
 ) -> Iterator[Left]:
     """Yield the rest of each row of a grid, with the most seeds it may get."""
-    study, trials = checked.study, trials_by_number(ledger.known.cells)
+    study, trials = checked.study, ledger.known.trials
     numbers = {trial: number for number, trial in trials.items()}
     ended = {(trials[number], seed) for number, seed in ledger.known.ended}
     given = ledger.state.rows if ledger.state else None

@@ -9,9 +9,7 @@ from torch import Tensor, nn
 
 from rse_study.errors import InputError
 from rse_study.evaluation.probe import PRESETS, Fit, choose_by_dev, fit_probe
-from rse_study.models.classifier import Classifier
-from rse_study.models.text_classifier import TextClassifier
-from rse_study.models.text_inputs import Inputs, encode_texts
+from rse_study.models.text_classifier import Classifier, Inputs, TextClassifier, encode_texts
 from rse_study.training.classifier.config import FineTuning
 from rse_study.training.classifier.data import Examples, Start, Supervised, split_off
 from rse_study.training.classifier.run import FineTuned, TuningRun, open_run

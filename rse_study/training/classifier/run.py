@@ -1,6 +1,8 @@
-"""The state of a fine-tuning between two steps, and one step of it."""
+"""A fine-tuning of a whole encoder, which resumes to the same bits on one machine."""
 
 import math
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,20 +11,20 @@ from torch import Tensor, nn
 
 from rse_study.collectives import Alone
 from rse_study.errors import InputError
-from rse_study.models.classifier import Classifier
 from rse_study.models.classifier_folder import network_for, reader_of
 from rse_study.models.embedder import max_length
 from rse_study.models.loading import load_encoder
-from rse_study.models.text_classifier import TextClassifier
-from rse_study.models.text_inputs import Inputs, Tokens, padded
+from rse_study.models.text_classifier import Classifier, Inputs, TextClassifier, Tokens, padded
 from rse_study.perturbations.geometry import unit
+from rse_study.spec import fingerprint_of
 from rse_study.streams import Streams
 from rse_study.training import checkpoint
 from rse_study.training.arithmetic import Arithmetic
 from rse_study.training.checkpoint import TrainState
 from rse_study.training.classifier.config import FineTuning
-from rse_study.training.classifier.data import Examples, Start
+from rse_study.training.classifier.data import Examples, Start, Supervised, identity_of_tuning, split_off
 from rse_study.training.classifier.length_batches import LengthBatches
+from rse_study.training.interrupts import graceful_interrupt
 from rse_study.training.loss_watch import LossWatch
 
 
@@ -200,3 +202,43 @@ def _copied(network: nn.Module) -> dict[str, Tensor]:
     """Return the weights as they are now, in the host's memory."""
     weights = network.state_dict().items()
     return {f"best/{name}": value.detach().to("cpu", copy=True) for name, value in weights}
+
+
+TuningCallback = Callable[[TuningProgress], None]
+
+
+def fine_tune(
+    spec: FineTuning,
+    seed: int,
+    start: Start,
+    training: Supervised,
+    directory: Path,
+    *,
+    dev: Supervised | None = None,
+    device: str = "cpu",
+    on_progress: TuningCallback = lambda progress: None,
+    checkpoint_seconds: float = 60.0,
+) -> FineTuned:
+    """Fine-tune an encoder, or resume from the checkpoint in `directory`.
+
+    A finished fine-tuning only reads its weights back. The caller removes the checkpoint. Without `dev`, a share of
+    the training data is split off. SIGINT raises KeyboardInterrupt once the step is finished and saved. Raises
+    InputError if data and encoder do not fit or the folder is another run's, NonFiniteLoss if a loss is not finite.
+    """
+    run = open_run(spec, seed, start, split_off(training, dev, spec.dev_share), torch.device(device))
+    state = run.resume(directory, fingerprint_of(identity_of_tuning(spec, seed, start, training, dev)))
+    earlier, begun = state.seconds, time.monotonic()
+    saved = begun
+    with graceful_interrupt() as is_interrupted:
+        while not run.is_over(state):
+            progress = run.advance(state)
+            state.seconds = earlier + time.monotonic() - begun
+            on_progress(progress)
+            is_due = time.monotonic() - saved >= checkpoint_seconds
+            if is_interrupted() or is_due or run.is_over(state):
+                run.losses.require_finite()
+                checkpoint.save(directory, state, run.network, run.optimizer, run.all_tensors)
+                saved = time.monotonic()
+            if is_interrupted() and not run.is_over(state):
+                raise KeyboardInterrupt
+    return run.result(state)

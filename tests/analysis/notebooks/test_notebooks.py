@@ -96,7 +96,7 @@ def test_a_notebook_runs_on_any_study_and_says_what_is_not_there(shown, kind):
         ("methods", "attacked", 3, ""),
         ("robustness", "attacked", 2, "SimCSE, seed 0"),
         ("robustness", "parts", 0, "No evaluation of this study attacks texts"),
-        ("search", "joint", 10, ""),
+        ("search", "joint", 7, ""),
         ("search", "parts", 0, "This study is not a search"),
         ("cost", "joint", 3, "1 cells failed, 1 attempts were lost."),
     ],

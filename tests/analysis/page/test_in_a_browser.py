@@ -5,9 +5,7 @@ import re
 
 import pytest
 
-from analysis.index import write_index
 from analysis.report import write_report
-from rse_study.cli.verbs.compare import compare_rows
 from rse_study.results.files.ledger import Ledger
 from tests import needs
 from tests.analysis import gridded, searched, tabled
@@ -197,20 +195,6 @@ def test_a_section_folds_and_a_link_or_the_list_of_contents_opens_and_leads(tab)
     assert tab.say("document.querySelector('nav.contents').getBoundingClientRect().top") >= 0
 
 
-def test_the_theme_follows_the_switch_and_figures_follow_the_theme(tab):
-    ground = "getComputedStyle(document.body).backgroundColor"
-    ink = "getComputedStyle(document.querySelector('#history .ytick text')).fill"
-    light = tab.say(ground), tab.say(ink)
-    choose = "(() => {{ const list = document.getElementById('theme'); list.value = '{}';"
-    choose += "list.dispatchEvent(new Event('change')); }})()"
-    tab.say(choose.format("dark"))
-    tab.wait(f"{ink} !== '{light[1]}'")
-    assert tab.say(ground) != light[0]
-    tab.say(choose.format("system"))
-    tab.wait(f"{ink} === '{light[1]}'")
-    assert tab.say(ground) == light[0]
-
-
 def test_texts_of_a_study_run_nothing(browser, tmp_path):
     study = gridded.STUDY.model_copy(update={"name": HOSTILE, "title": HOSTILE, "question": HOSTILE})
     folder = searched.make(tmp_path, study=study)
@@ -227,20 +211,3 @@ def test_texts_of_a_study_run_nothing(browser, tmp_path):
     assert tab.problems == []
     assert [one for one in browser.events if one["method"] == "Page.javascriptDialogOpening"] == []
     tab.close()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("width", [390, 1280])
-def test_pages_of_a_store_and_of_compared_rows_open_without_anything_cut_off(browser, tmp_path, width):
-    rows = {"base": (50.0, 51.0, 52.0, 53.0), "a row " * 12: (55.0, 56.2, 56.9, 58.1)}
-    tabled.make(tmp_path / HOSTILE.replace("/", "|"), rows, name="whole", baseline="base")
-    searched.make(tmp_path / "search", searched.search)
-    given = [f"{tmp_path / HOSTILE.replace('/', '|')}:{row}" for row in rows]
-    compare_rows(given, out=tmp_path / "compared.html", store=tmp_path)
-    for path in (write_index(tmp_path), tmp_path / "compared.html"):
-        tab = browser.open(path, width=width)
-        tab.wait(ALL_DRAWN)
-        assert tab.problems == []
-        assert tab.say(OVERFLOWING) == []
-        assert tab.say("document.querySelectorAll('img[src=x]').length") == 0
-        tab.close()

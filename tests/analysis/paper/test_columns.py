@@ -30,9 +30,8 @@ from rse_study.evaluation.geometry import AlignmentUniformity
 from rse_study.evaluation.invariance import SentencePlane
 from rse_study.evaluation.sts import Similarity
 from rse_study.evaluation.transfer import Transfer
-from rse_study.models.classifier import Classifier
 from rse_study.models.loading import load_encoder
-from rse_study.models.text_classifier import TextClassifier
+from rse_study.models.text_classifier import Classifier, TextClassifier
 from rse_study.results.comparing.comparisons import MINUS, is_of_history
 from rse_study.results.files.attack_file import SummaryRow
 from rse_study.results.records import PLANE

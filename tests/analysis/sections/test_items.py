@@ -9,7 +9,7 @@ from analysis.report import write_report
 from rse_study.cli.verbs.check import check_study
 from rse_study.evaluation.rank_correlation import spearman
 from rse_study.results.comparing.item_contrasts import NOT_KEPT, TOO_FEW
-from rse_study.results.files.item_file import FILE_NAME
+from rse_study.results.files.evaluation_file import ITEMS_FILE
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import cell_folder
 from rse_study.results.item_scores import ItemScores
@@ -70,11 +70,11 @@ def test_page_and_check_show_both_and_the_page_goes_to_the_pair_that_moved(folde
 
 
 def test_where_a_cell_has_none_it_is_said_and_nothing_fails(folder, capsys):
-    (cell_folder(folder, identities(folder, "DCL")[1]) / FILE_NAME).unlink()
+    (cell_folder(folder, identities(folder, "DCL")[1]) / ITEMS_FILE).unlink()
     one = crossed_of(folder, "DCL")
     assert one["note"] == NOT_KEPT and np.isnan(one["crossed_low"]) and one["seeds_low"] < one["seeds_high"]
     for cell in identities(folder, "DCL"):
-        (cell_folder(folder, cell) / FILE_NAME).unlink(missing_ok=True)
+        (cell_folder(folder, cell) / ITEMS_FILE).unlink(missing_ok=True)
     assert "New pairs" not in write_report(folder).read_text(encoding="utf-8")
     check_study("tabled", store=folder.parent)
     assert "Item scores were not kept" in capsys.readouterr().out

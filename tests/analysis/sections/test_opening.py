@@ -1,10 +1,8 @@
 import dataclasses
 
-import pytest
-
 from analysis.sections import opening as section
 from rse_study.results.files.ledger import Ledger
-from tests.analysis import fronted, searched, tabled
+from tests.analysis import searched, tabled
 from tests.analysis.outline import Outline
 from tests.analysis.searched import with_search
 
@@ -53,42 +51,6 @@ def test_a_study_that_has_not_begun_has_no_best_and_no_cost(tmp_path, contents):
     assert "No answer yet: no trial has ended." in section.opening(found)
 
 
-def answer_of(folder, contents):
-    """The opening's answer and whether it is green."""
-    outline = Outline(section.opening(contents(folder)))
-    (kind,) = [
-        attrs["class"] for tag, attrs in outline.tags if tag == "p" and "answer" in attrs.get("class", "")
-    ]
-    return outline.text, kind == "answer shown"
-
-
-@pytest.mark.parametrize(
-    ("gains", "verdicts", "is_green"),
-    [
-        ((3.0, 2.0), ("better", "better"), True),
-        ((3.0, -2.0), ("ahead", "behind"), False),
-        ((3.0, 0.1), ("better", "undecided"), False),
-        ((-3.0, 0.1), ("behind", "undecided"), False),  # and ahead with every seed on the test pairs
-    ],
-)
-def test_a_search_of_several_objectives_says_the_verdict_on_each(
-    tmp_path, contents, gains, verdicts, is_green
-):
-    text, green = answer_of(fronted.make_two(tmp_path, *gains), contents)
-    for label, verdict in zip(("builtin dev", "builtin dev under pwws"), verdicts, strict=True):
-        assert f"is {verdict} on {label} (" in text
-    assert green == is_green
-    assert ("is better on" in text) == ("better" in verdicts)
-
-
-def test_the_first_screen_names_every_objective(tmp_path, contents):
-    text, _ = answer_of(fronted.make_two(tmp_path, 3.0, 2.0), contents)
-    both = f"builtin dev, Spearman x100 (higher is better) and {fronted.ROBUST} (higher is better)"
-    assert both in text
-    assert "trial 2 (61.00 and 45.00 on the scores that selected it)" in text
-    assert f"selected by this score (builtin dev, Spearman x100 and {fronted.ROBUST})" in text
-
-
 def test_the_first_screen_names_the_strongest_baseline_where_no_row_beats_it_and_the_start_below_which_all_are(
     tmp_path, contents
 ):
@@ -115,27 +77,6 @@ def test_the_first_screen_names_the_strongest_baseline_where_no_row_beats_it_and
 
 def grid_without_baselines(folder):
     return tabled.make(folder / "bare", {"base": (50.0, 51.0, 52.0)}, baseline="base")
-
-
-def test_page_and_answer_follow_the_confidence_sequence_where_seeds_were_added_after_a_look(
-    tmp_path, contents
-):
-    rows = {"base": (50.0, 51.0, 52.0, 53.0), "row": (51.0, 52.1, 53.0, 54.1)}
-    study = tabled.study_of(rows, 4, baseline="base")
-    with Ledger.open(tmp_path) as ledger:
-        for seeds in ((0, 1, 2), (0, 1, 2, 3)):
-            ledger.freeze(study.model_copy(update={"resolved": study.resolved | {"seeds": list(seeds)}}))
-            for trial, (name, scores) in enumerate(rows.items()):
-                for seed in seeds[-3:] if len(seeds) == 3 else (3,):
-                    tabled.end(ledger, tabled.cell_of(trial, name, seed), scores[seed])
-    comparison = tabled.comparison_of(tmp_path)
-    text = Outline(section.opening(contents(tmp_path), comparison)).text
-    assert "It is undecided whether row differs from base: +1.05 [no bounds yet]" in text
-    assert (
-        "Verdicts follow the 95% confidence sequence, which stays valid however often you look: revision 2 added 1 "
-        "seed after there were results."
-    ) in text
-    assert comparison.compared["row"].simultaneous.low > 0.9  # what looking would have been taken for
 
 
 def test_rows_with_different_seeds_are_ranked_over_those_that_all_share(tmp_path, contents):

@@ -51,42 +51,12 @@ def test_elsewhere_a_line_comes_every_ten_seconds_and_one_at_the_end(log, clock)
     ]
 
 
-def test_several_at_a_time_share_the_lines(log, clock):
-    with ActivityBars(log) as bars:
-        for done in range(200):
-            bars.advanced("texts", done, 1000)
-            bars.advanced("evaluations", done // 20, 50)
-            clock.now += 0.5
-    assert len(lines_of(log)) <= 10
-
-
-def test_one_that_begins_again_has_its_own_pace(log, clock):
-    with ActivityBars(log) as bars:
-        bars.advanced("sentences", 500, 1000)
-        clock.now += 50
-        bars.advanced("sentences", 100, 1000)
-        clock.now += 10
-        bars.advanced("sentences", 200, 1000)
-        clock.now += 10
-        bars.advanced("sentences", 300, 1000)
-    assert lines_of(log)[-1] == "sentences: 300/1,000  1 min 10 s left  10/s"
-
-
 @cases(("seconds", "pace"), [(0.25, "40/s"), (100.0, "6.0/min"), (18_000.0, "2.0/h")])
 def test_a_pace_is_in_the_unit_that_suits_it_and_leaves_out_how_long_the_first_took(clock, seconds, pace):
     task = Task(TaskID(0), "texts", 100, 0, _get_time=clock.monotonic)
     task.start_time = 0.0
     task._progress.extend(ProgressSample(60.0 + n * seconds, 10.0) for n in range(3))
     assert show_pace(task) == pace
-
-
-def test_what_cannot_be_counted_says_nothing_without_a_terminal(log, clock):
-    with ActivityBars(log) as bars:
-        with bars.waiting("writing the report"):
-            clock.now += 1
-        with bars.waiting("writing the report"):
-            clock.now += 75
-    assert lines_of(log) == []
 
 
 def test_a_failure_is_no_end(log, clock):

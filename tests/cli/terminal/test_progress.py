@@ -7,8 +7,7 @@ from rich.console import Console
 
 from rse_study.cli.terminal import activity_bars
 from rse_study.cli.terminal.progress import ProgressBoard
-from rse_study.on_ray.queue.callbacks import StudyCallback
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue.cell import Cell, StudyCallback
 from rse_study.training.trial import Trial
 
 
@@ -65,15 +64,6 @@ def test_cells_are_counted_against_what_the_ledger_still_plans(screen):
         board.ended(cell_of(1), ended_as(first, "complete"))
         assert board.summary()[0] == "2 of 3 cells ended"
     assert [line.rpartition("  ")[2] for line in lines_on(screen)] == ["[1 of 7]", "[2 of 3]"]
-
-
-def test_a_large_study_counts_what_is_planned_a_hundred_times_and_at_its_end(screen):
-    counted, first = [], cell_of(0)
-    with ProgressBoard(1000, console=screen, read_planned=lambda: counted.append(1) or 1000) as board:
-        for _ in range(1000):
-            board.ended(first, ended_as(first, "complete"))
-    assert len(counted) == 100
-    assert lines_on(screen)[-1].endswith("[1000 of 1000]")
 
 
 def test_a_lost_node_is_one_line_however_many_cells_it_had(screen):
@@ -158,18 +148,3 @@ def test_cells_that_were_found_have_ended_and_are_no_pace(screen):
         assert board._seconds_left() == 0.0  # two cells that nobody waited for
         board.ended(cell, ended_as(cell, "complete"))
     assert lines_on(screen)[-1] == "trial 2: complete  [3 of 3]"
-
-
-def test_a_cell_that_is_continued_is_counted_once(screen):
-    cell = cell_of(1, continues=True)
-    with ProgressBoard(4, num_ended=4, console=screen) as board:
-        board.started(cell)
-        board.ended(cell, ended_as(cell, "complete"))
-    assert lines_on(screen) == ["trial 1: goes on  rho 0.25  norm l2", "trial 1: complete  [4 of 4]"]
-
-
-def test_where_seeds_race_cells_have_their_seeds_and_nobody_knows_how_many_there_will_be():
-    screen = Console(file=io.StringIO(), width=100)
-    with ProgressBoard(12, num_ended=2, console=screen, shows_seeds=True) as board:
-        assert board.summary()[0] == "2 of at most 12 cells ended"
-        assert board._name(Cell(3, 6, "abc", Trial())) == "trial 3 seed 6"

@@ -161,18 +161,6 @@ def test_no_page_says_better_of_a_study_that_runs_without_so_far(rse, little):
     assert ", better so far, 7 seeds paired" in rse("compare", "little:A", "little:SimCSE").out
 
 
-def test_an_evaluation_in_seconds_is_not_the_same_by_a_margin_in_points(rse, tmp_path):
-    seconds = "builtin/latency/seconds"
-    about = {"evaluations": ("builtin/latency",), "less": (seconds,), "name": "little", "baseline": "SimCSE"}
-    folder = tabled.make(tmp_path / "studies" / "little", {"SimCSE": FIVE, "A": FIVE}, **about)
-    slower = (1.38, 1.45, 1.58, 1.42, 1.40)
-    tabled.add(folder, {seconds: {"SimCSE": (1.0, 1.1, 1.2, 1.05, 1.0), "A": slower}})
-    dev, latency = json.loads(rse("check", "little", "--json").out)["contrasts"]
-    assert (dev["verdict"], dev["margin"]) == ("same", 0.5)
-    assert (latency["verdict"], latency["margin"]) == ("worse", 0.0)
-    assert 0.3 < latency["simultaneous_low"] < latency["simultaneous_high"] < 0.45
-
-
 RATE = "attack-mr/pwws/success_rate"
 TABLE1 = {"paper": {"table": "rse-table1", "scale": "paper"}, "evaluations": ("attack-mr/pwws",)}
 
@@ -205,28 +193,6 @@ def test_a_main_table_shows_each_column_beside_the_papers_and_is_written_with_th
     assert lines[-3:] == [f"tables/little{ending}" for ending in endings]
     found = pd.read_csv(tmp_path / "tables/little-columns.csv").set_index("row")
     assert found.loc["RobustSentEmbed", ["mean", "paper", "direction"]].tolist() == [91.0625, 28.05, "other"]
-
-
-def test_the_tables_are_written_where_they_are_asked_for_and_the_verdict_stands(rse, little, tmp_path):
-    little(rows_where(-BEYOND), paper=MINI)
-    ended = rse("check", "little", "--out", "tables/here")
-    assert ended.code == 1
-    endings = (".csv", "-contrasts.csv", "-claims.csv", ".tex")
-    assert ended.out.splitlines()[-4:] == [f"tables/here/little{ending}" for ending in endings]
-    assert all((tmp_path / f"tables/here/little{ending}").is_file() for ending in endings)
-
-
-def test_reading_changes_nothing_by_the_folders_name_or_in_another_store(rse, kept):
-    folder = kept("little", rows_where(1.01), baseline="SimCSE", paper=PAPER)
-    before = kept_files(folder)
-    assert rse("check", str(folder)).code == rse("check", "little", "--store", str(folder.parent)).code == 0
-    assert kept_files(folder) == before
-
-
-def kept_files(folder):
-    """Content of a study's files; to read a ledger, SQLite makes two beside it."""
-    held = (path for path in folder.rglob("*") if path.is_file())
-    return {path: path.read_bytes() for path in held if not path.name.endswith(("-shm", "-wal"))}
 
 
 def refused(ended, *parts):

@@ -84,13 +84,6 @@ def test_two_studies_are_compared_row_by_row(rse, one, make):
     assert [line[:20] for line in compared(ended)] == begins
 
 
-NAMED = {
-    "two names": ({"ours": SECOND, "theirs": FIRST}, "SimCSE", "theirs", "SimCSE minus theirs: -1.15"),
-    "a colon": ({"at: last": SECOND}, "rho = 0.5", "at: last", "rho = 0.5 minus at: last: +1.15"),
-    "one of a study's": ({"rho = 0.5": SECOND, "SimCSE": FIRST}, "rho = 0.5", "", "rho = 0.5: +1.15"),
-}
-
-
 def test_another_metric_may_be_asked_for(rse, make):
     make("one", {"a": FIRST, "b": SECOND})
     ended = rse("compare", "one:a", "one:b", "--metric", "STS-B/test")
@@ -120,32 +113,18 @@ def test_seeds_that_only_one_has_are_left_out_and_said(rse, make):
     assert float(NUMBERS.search(line)[0]) == pytest.approx(expected, abs=0.005)
 
 
-@pytest.mark.parametrize("seeds", [(7, 8, 9), (0, 1, 2)], ids=["unrelated", "the same"])
-def test_seeds_are_compared_unpaired_where_that_is_asked_for(rse, make, seeds):
-    make("one", {"a": FIRST}, seeds=(0, 1, 2, 3, 4))
-    make("two", {"a": SECOND[:3]}, seeds=seeds)
-    ended = rse("compare", "one", "two", "--unpaired")
-    assert ended.code == 0
-    line = ended.out.splitlines()[1]
-    welch = stats.ttest_ind(FIRST, SECOND[:3], equal_var=False)
-    expected = [np.mean(FIRST) - np.mean(SECOND[:3]), *interval(welch)]
-    assert [float(number) for number in NUMBERS.findall(line)] == pytest.approx(expected, abs=0.005)
-    assert line.endswith(", unpaired, 5 and 3 seeds (Welch)")
-
-
-PLANNED, FAILED = [[state] * 5 for state in (tabled.PLANNED, tabled.FAILED)]
+PLANNED = [tabled.PLANNED] * 5
 OTHERS = {
     "later": ({"rho = 0.5": SECOND}, (3, 4, 5, 6, 7)),
-    "alone": ({"a": FIRST, "b": (70.0, *FAILED[1:])}, range(5)),
     "planned": ({"rho = 0.5": PLANNED, "b": FIRST}, range(5)),
     "unlike": ({"x": FIRST, "y": FIRST}, range(5)),
     "empty": ({"rho = 0.5": PLANNED}, range(5)),
 }
 REFUSED = {
     "one later": "rho = 0.5: cannot be paired: pairs need 3 seeds that both rows have; they share 2. "
-    "Run the missing seeds, or compare means of unrelated seeds: --unpaired",
-    "alone:a alone:b --unpaired": "a minus b: too few seeds: an interval of unrelated seeds needs 2 of each. "
-    "Run more seeds",
+    "Run the missing seeds",
+    "one one --unpaired": "the option --unpaired was removed. Run both rows with the same seeds, or `export` the "
+    "scores and compare their means",
     "one:SimCSE one:SimCES": "one: no row 'SimCES' with a score. Did you mean 'SimCSE'?",
     "planned:b 'planned:rho = 0.5'": "planned: no row 'rho = 0.5' with a score. Known: b",
     "one unlike": "one, unlike: no row in common: rows are matched by name. Name the rows: STUDY:ROW",

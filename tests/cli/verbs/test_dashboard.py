@@ -12,7 +12,6 @@ import pytest
 from rse_study.cli.verbs.dashboard import open_server
 from rse_study.errors import InputError
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.study_record import ConstraintRecord, ObjectiveRecord
 from tests.cli.a_study import SEARCH, cell_of, run, start
 
 
@@ -56,24 +55,6 @@ def test_the_study_is_listed_and_new_trials_appear_while_it_runs(server, ledger)
     assert [trial["state"] for trial in study["trials"]] == ["Complete", "Pruned", "Running"]
     assert study["trials"][2]["intermediate_values"] == [{"step": 5, "value": 33.0}]
     assert study["best_trials"][0]["number"] == 0
-
-
-def test_the_page_has_every_objective_and_who_breaks_a_bound(tmp_path):
-    cheap = ObjectiveRecord(metric="cost/seconds", direction="minimize")
-    bound = ConstraintRecord(metric="dev", at_least=40.0)
-    record = SEARCH.model_copy(update={"other_objectives": (cheap,), "constraints": (bound,)})
-    with Ledger.open(tmp_path / "two") as ledger:
-        ledger.freeze(record)
-        for trial, dev in enumerate((50.0, 30.0)):
-            run(ledger, cell_of(trial), dev)
-    with open_server(tmp_path / "two", 0) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        study = json.loads(asked(server, "/api/studies/0"))
-        server.shutdown()
-    assert study["directions"] == ["maximize", "minimize"] and study["objective_names"][1] == "cost/seconds"
-    assert [len(trial["values"]) for trial in study["trials"]] == [2, 2]
-    assert [trial["constraints"] for trial in study["trials"]] == [[-10.0], [10.0]]
-    assert [trial["number"] for trial in study["best_trials"]] == [0]
 
 
 def test_it_listens_here_and_answers_to_this_machines_name_only(server):

@@ -11,9 +11,8 @@ from rse_study.perturbations.ascent import INNER_RISE
 from rse_study.perturbations.blend import Blend
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
-from rse_study.results.manipulation import ManipulationCheck
 from rse_study.results.reader import Reader
-from rse_study.results.row_checks import inert_sentences, row_checks
+from rse_study.results.row_checks import row_checks
 from tests.analysis import tabled
 from tests.analysis.outline import Outline
 from tests.results.world import begin, end
@@ -83,47 +82,11 @@ def test_all_of_them_say_that_a_row_is_its_baseline_with_noise(rse, folder):
     assert "PGD" not in page.partition("Inside a step")[2].partition("Cells")[0]
 
 
-def test_rows_that_are_alike_are_named_together(rse, folder):
-    grid(folder, rises={"SimCSE": None, "inert": 0.0002, "and this": 0.00031, "alive": 0.2})
-    for text in said(rse, folder):
-        assert (
-            'The adversary has no effect in "inert" and "and this": it raises the inner loss by 0.02% to 0.031%'
-            in text
-        )
-
-
 def test_a_ledger_that_says_nothing_is_said_to_say_nothing(rse, folder):
     grid(folder, checks=())
     for text in said(rse, folder):
         assert f"{SILENT}all 3 rows" in text
         assert "no effect in" not in text
-
-
-def test_cells_of_an_older_version_in_a_newer_study_are_named(rse, folder):
-    grid(folder, shares=False)
-    for text in said(rse, folder):
-        assert f"{SILENT}all 3 rows" in text
-
-
-def sentences(folder):
-    with Reader(folder) as reader:
-        return inert_sentences(row_checks(reader.ledger, reader.study(), reader.records()))
-
-
-def test_a_method_that_names_no_checks_is_said_to_name_none(folder):
-    grid(folder, rises={"SimCSE": None, "alive": 0.2, "own": None}, unchecked=("own",), shares=False)
-    older, own = sentences(folder)
-    assert older.startswith(f"{SILENT}SimCSE and alive:")
-    assert own.startswith("Manipulation checks are not defined by the method of own:")
-    page = write_report(folder).read_text()
-    assert own in page
-    assert "own (its method defines no checks)" in page
-
-
-def test_a_method_with_checks_of_no_term_of_a_loss_is_judged_by_these(folder):
-    grid(folder, checks=INNER_RISE, rises={"SimCSE": 0.2, "inert": 0.0002}, shares=False)
-    (said_of_it,) = sentences(folder)
-    assert said_of_it.startswith(NOISE)
 
 
 @pytest.mark.parametrize("ascent", ["noise", "flipped"])
@@ -146,9 +109,3 @@ def test_an_old_ledger_is_judged_by_the_limits_of_today_which_are_named(rse, fol
         assert NOISE in text
         assert "as easy" not in text
         assert 'in "alive"' not in text
-
-
-def test_a_check_of_somebody_elses_method_keeps_its_limit(folder):
-    own = ManipulationCheck("own/share", "the own part", "which has {}", 0.5, "by its author", "nothing")
-    assert own.of_today() is own
-    assert [check.of_today() for check in CHECKS] == [*CHECKS]

@@ -40,18 +40,6 @@ def test_it_is_found_before_anything_runs(rse, mine, command):
     assert (ended.code, ended.err) == (0, "")
 
 
-def test_run_trains_on_it(rse, mine, monkeypatch):
-    read = []
-
-    def pretend(checked, folder, prepare, *everything, **settings):
-        read.append(prepare(checked.study.base).fingerprints["corpus"])
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("rse_study.on_ray.driver.run_study", pretend)
-    rse("run", "mine/study.yaml")
-    assert len(read) == 1
-
-
 def test_train_finds_it_and_the_cell_is_the_same_with_corpus_and_encoder_elsewhere(rse, mine, tmp_path):
     assert rse("train", "mine/trial.yaml", "--out", "beside").code == 0
     (tmp_path / "cache" / "data").mkdir()

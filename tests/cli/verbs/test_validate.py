@@ -175,14 +175,6 @@ def test_a_method_or_preset_is_suggested_by_its_meaning(rse, key, written, meant
     assert (ended.code, f"Did you mean {meant}?" in ended.err) == (2, True)
 
 
-def test_a_wrong_grid_does_not_make_its_study_one_of_another_kind(rse, tmp_path):
-    a_grid.run(a_grid.write(tmp_path / "mine.yaml"), tmp_path / "studies" / "mine", make_materials(tmp_path))
-    for wrong in ("grids", "grid: 3\ntags"):
-        (tmp_path / "mine.yaml").write_text(a_grid.FILE.replace("grid", wrong))
-        said = json.loads(rse("validate", "mine.yaml", "--json").out)["problems"]
-        assert not any(problem["what"].startswith("kind") for problem in said)
-
-
 def test_a_damaged_ledger_hides_no_problem_of_the_file(rse, tmp_path):
     (tmp_path / "studies" / "mine").mkdir(parents=True)
     (tmp_path / "studies" / "mine" / "ledger.sqlite").write_bytes(b"no ledger" * 9)

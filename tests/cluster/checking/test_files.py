@@ -18,18 +18,16 @@ base:
 search: {rho: {float: [0, 1]}}
 sampler: {class: "CLASS"}
 """
-HERE = {
-    "ENCODER": "bert",
-    "CORPUS": "[one.txt, sub/two.txt]",
-    "DEV": "dev.tsv",
-    "CLASS": "sampler_beside:Mine",
-}
-SAID = {
-    "ENCODER": ["base.encoder.name = 'bert'"],
-    "CORPUS": ["base.corpus.source = 'one.txt'", "base.corpus.source = 'sub/two.txt'"],
-    "DEV": ["base.selection.dev = 'dev.tsv'"],
-    "CLASS": ["sampler.class = 'sampler_beside:Mine'"],
-}
+HERE = [
+    ("ENCODER", "bert", ["base.encoder.name = 'bert'"]),
+    (
+        "CORPUS",
+        "[one.txt, sub/two.txt]",
+        ["base.corpus.source = 'one.txt'", "base.corpus.source = 'sub/two.txt'"],
+    ),
+    ("DEV", "dev.tsv", ["base.selection.dev = 'dev.tsv'"]),
+    ("CLASS", "sampler_beside:Mine", ["sampler.class = 'sampler_beside:Mine'"]),
+]
 ELSEWHERE = {
     "ENCODER": "bert-base-uncased",
     "CORPUS": "[/shared/one.txt, nli/of_the_data_folder.txt]",
@@ -61,9 +59,9 @@ def problems(folder, words):
     return [problem.what for problem in found]
 
 
-@cases("name", HERE)
-def test_what_lies_beside_the_study_is_refused_by_name(folder, name):
-    assert problems(folder, ELSEWHERE | {name: HERE[name]}) == SAID[name]
+@cases(("name", "given", "said"), HERE)
+def test_what_lies_beside_the_study_is_refused_by_name(folder, name, given, said):
+    assert problems(folder, ELSEWHERE | {name: given}) == said
 
 
 def test_absolute_paths_names_of_the_hub_and_of_the_data_folder_pass(folder):

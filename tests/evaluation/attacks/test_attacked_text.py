@@ -23,21 +23,6 @@ def test_a_text_is_what_its_words_and_the_rest_are(text):
         assert not any(map(str.isspace, word))
 
 
-@given(TEXTS, st.data())
-def test_replacing_leaves_everything_else_alone(text, data):
-    attacked = AttackedText.of(text)
-    if not len(attacked):
-        return
-    position = data.draw(st.integers(0, len(attacked) - 1))
-    other = data.draw(st.integers(0, len(attacked) - 1))
-    new = attacked.replaced(position, "NEW").replaced(other, "x y")
-    expected = dict(enumerate(attacked.words)) | {position: "NEW"} | {other: "x y"}
-    assert new.words == [expected[i] for i in range(len(attacked))]
-    assert new.changed == tuple(sorted(i for i in {position, other} if expected[i] != attacked.word(i)))
-    sides = {attacked.spans[position].side, attacked.spans[other].side}
-    assert all(new.text[i] == text[i] for i in range(len(text)) if i not in sides)
-
-
 @given(st.text(st.sampled_from(" '-_*@`.,!abcDE9\n"), max_size=40))
 def test_words_are_those_of_a_character_by_character_reading(sentence):
     spans = [(span.start, span.end) for span in AttackedText.of((sentence,)).spans]

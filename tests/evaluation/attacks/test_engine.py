@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks import engine
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.engine import ASKED_AT_ONCE, CountedVictim, attack_all
 from rse_study.evaluation.attacks.outcome import AttackOutcome
@@ -87,18 +86,6 @@ def test_an_outcome_survives_json(attack, sentences, victim, tmp_path):
         assert AttackOutcome(**dict(parse_outcomes([line], tmp_path, "")[row.index])) == row
 
 
-def test_thousands_of_words():
-    words = [f"w{i}" for i in range(2_990)] + ["good1"] * 10
-    examples = Labelled("toy", "test", [(" ".join(words),)], np.array([1]), ("no", "yes"))
-
-    def victim(texts):
-        return np.tile([0.2, 0.8], (len(texts), 1))
-
-    attack = pwws_with({"good1": ("bad1", "bad2")})
-    (row,) = attack_all(attack, victim, examples, max_queries=PLENTY, seed=0)
-    assert (row.outcome, row.num_queries, row.num_words) == ("failed", 1 + 3_000 + 20 + 20, 3_000)
-
-
 def test_outcomes_come_as_inputs_finish_and_none_without_inputs(attack, victim, sentences):
     nothing = Labelled("toy", "test", [], np.array([], np.int64), ("no", "yes"))
     assert list(attack_all(attack, victim, nothing, max_queries=5, seed=0)) == []
@@ -119,14 +106,3 @@ def test_queries_are_admitted_up_to_the_budget_of_each_input():
     counted = CountedVictim(BagOfWords({}), batch_size=2, max_queries=5)
     assert [counted.admit(*asked) for asked in ((7, 3), (7, 3), (7, 1), (8, 1))] == [3, 2, 0, 1]
     assert counted.num_queries == {7: 5, 8: 1}
-
-
-def test_answers_are_remembered_by_text_and_the_oldest_forgotten(monkeypatch):
-    monkeypatch.setattr(engine, "_MAX_CACHED", 2)
-    counted = CountedVictim(BagOfWords({"a": 1.0}), batch_size=3, max_queries=1)
-    rows = counted.forward([("a",), ("a", ""), ("b",)])
-    assert counted.cached(("a",)) is None
-    assert np.array_equal(counted.cached(("b",)), rows[2])
-    assert np.array_equal(counted.cached(("a", "")), rows[0])
-    assert counted.cached(("a ",)) is None
-    assert (counted.num_calls, counted.num_texts) == (1, 3)

@@ -1,7 +1,5 @@
 """Outcomes in a file survive whatever ends the process, and are not mixed with another attack's."""
 
-import json
-
 import pytest
 
 from rse_study.errors import InputError
@@ -84,24 +82,6 @@ def test_what_is_noted_tells_no_attacks_apart_and_the_first_word_holds(tmp_path)
     with pytest.raises(InputError, match=r"another attack \(seed differ\)"):
         OutcomeStore(path, ASKED | {"seed": 1}, NOTED)
     assert OutcomeStore(path, ASKED | {"seed": 1}, NOTED, replaces=True).done == {}
-
-
-def test_what_an_older_file_lacks_is_added_to_its_head(path):
-    before = path.read_bytes().splitlines(keepends=True)
-    kept = OutcomeStore(path, ASKED, NOTED)
-    assert kept.head == HEAD | NOTED
-    assert path.read_bytes().splitlines(keepends=True)[1:] == before[1:]
-    kept.add(outcome(1))
-    assert sorted(OutcomeStore(path, ASKED, NOTED).done) == [0, 1, 2, 4]
-    assert [file.name for file in path.parent.iterdir()] == [path.name]
-
-
-def test_a_file_of_before_hashes_goes_on_and_says_its_attack(path):
-    head, *rest = path.read_text().splitlines(keepends=True)
-    path.write_text("".join([json.dumps(ASKED) + "\n", *rest]))
-    assert json.loads(head) == HEAD
-    assert OutcomeStore(path, ASKED, replaces=True).head == HEAD
-    assert path.read_text().splitlines(keepends=True) == [head, *rest]
 
 
 def test_what_files_of_old_do_not_say_is_told_them_or_they_are_replaced(path):

@@ -9,7 +9,6 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from rse_study.data.labelled import Labelled
 from rse_study.data.text_files import find_file, read_lines
@@ -84,17 +83,6 @@ def test_agrees_with_plain_loops_on_real_sentences_and_wordnet(data_dir):
         expected = pwws(texts[row.index][0], int(labels[row.index]), victim, synonyms_of, stopwords)
         assert (row.outcome, row.adversarial[0], row.num_queries) == expected
     assert {row.outcome for row in outcomes} >= {"succeeded", "skipped"}
-
-
-def test_a_word_by_word_optimum_is_found():
-    """On a bag of words each word's best synonym is best whatever the others are: one change is enough."""
-    synonyms = {"fine": ("awful", "dull"), "great": ("bad",), "film": ("movie",)}
-    victim = BagOfWords({"fine": 2.0, "great": 1.5, "awful": -3.0, "dull": -1.0, "bad": -0.1, "movie": 0.1})
-    examples = Labelled("toy", "test", [("fine great film",)], np.array([1]), ("no", "yes"))
-    (row,) = attack_all(pwws_with(synonyms), victim, examples, max_queries=100, seed=0)
-    assert row.adversarial == ("awful great film",)
-    assert (row.outcome, row.changed, row.num_words) == ("succeeded", (0,), 3)
-    assert row.adversarial_scores[1] == pytest.approx(1 / (1 + math.exp(1.5)), abs=1e-12)
 
 
 def test_candidates_are_all_single_lemmas_in_place_and_case(data_dir):

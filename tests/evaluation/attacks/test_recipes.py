@@ -10,14 +10,13 @@ import pytest
 
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError, MissingFile
-from rse_study.evaluation.attacks.attack import SingleInput, Target
+from rse_study.evaluation.attacks.attack import Target
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.constraints import SentenceSimilarity
 from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.goals import Maximise
 from rse_study.evaluation.attacks.recipes import RECIPES, REPLAYABLE, TextFooler, recipes_with
 from rse_study.evaluation.attacks.resources import AttackResources, Resource
-from rse_study.streams import Streams
 from tests.cases import cases
 from tests.evaluation.attacks.bag_of_words import Score
 from tests.evaluation.attacks.conftest import letters
@@ -123,10 +122,7 @@ def test_adversarial_texts_keep_to_the_constraints(name, resources, victim, sent
     assert changed
     for row in changed:
         original = AttackedText.of(row.original)
-        problem = SingleInput(attack, Target(row.index, row.original, 0), Streams(0), original, np.zeros(2))
         assert not {original.word(position) for position in row.changed} & STOPWORDS
-        reached = rebuilt(original, row, problem)
-        assert reached.text == row.adversarial
         for constraint in attack.constraints:
             if isinstance(constraint, SentenceSimilarity) and constraint.window is None:
                 first, second = letters([row.original[0], row.adversarial[0]])
@@ -134,29 +130,6 @@ def test_adversarial_texts_keep_to_the_constraints(name, resources, victim, sent
                 assert cosine >= constraint.threshold - 1e-12
         if name == "bert_attack":
             assert len(row.changed) <= math.ceil(0.4 * row.num_words)
-
-
-def rebuilt(original, row, problem):
-    """The adversarial text, if some order of single permitted changes leads to it."""
-    frontier = [original]
-    for _ in row.changed:
-        frontier = [
-            candidate.text
-            for text in frontier
-            for position in row.changed
-            for candidate in problem.candidates(text, position)
-            if agrees(candidate.text, row)
-        ]
-        frontier = list({text.changes: text for text in frontier}.values())
-    return frontier[0]
-
-
-def agrees(attacked, row):
-    """Whether what has changed reads in the adversarial text as it does here, as far as that shows in full length."""
-    parts = row.adversarial[0]
-    return all(new in parts for _, new in attacked.changes) and (
-        len(attacked.changes) < len(row.changed) or attacked.text == row.adversarial
-    )
 
 
 LONG = ["a" * 100_000, "good1 " * 100]

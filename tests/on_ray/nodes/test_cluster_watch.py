@@ -64,25 +64,12 @@ def test_a_driver_that_cannot_ask_is_ended():
     hear(watch)
 
 
-def test_where_a_look_takes_no_time_the_driver_hears_of_a_loss_at_once():
-    looks, watch, exits, _ = watched(2.0, is_instant=True)
-    watch.check()
-    looks.reason = "it ended"
-    with pytest.raises(RayLost, match="it ended"):
-        watch.check()
-    assert exits == []
-
-
 def test_a_watch_that_is_closed_ends_nobody():
     looks, watch, exits, ended = watched(0.2)
     watch.close()
     looks.reason = "it ended"
     assert not ended.wait(2.0)
     assert exits == []
-
-
-def test_what_tune_takes_for_a_trials_own_error_is_none():
-    assert not issubclass(RayLost, Exception)
 
 
 def test_a_head_that_ends_while_ray_starts_is_noticed(tmp_path):

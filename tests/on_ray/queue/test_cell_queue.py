@@ -5,7 +5,7 @@ import pytest
 
 from rse_study.errors import Unavailable
 from rse_study.on_ray.queue.cell_queue import CellQueue
-from rse_study.on_ray.queue.fixed_cells import FixedCells
+from rse_study.on_ray.queue.growing_cells import FixedCells
 from rse_study.results.files.evaluation_file import write_evaluations
 from rse_study.results.files.schema import cell_folder
 from rse_study.results.records import EvaluationRow
@@ -78,18 +78,6 @@ def test_a_damaged_result_is_no_result_and_out_of_the_way(world):
     assert not path.exists()
 
 
-def test_another_cells_result_is_none_and_out_of_the_way(world):
-    queue = world.queue()
-    cell, other = queue.next_cell(), queue.next_cell()
-    world.train(other)
-    there, here = (cell_folder(world.ledger.study_dir, one.identity) for one in (other, cell))
-    here.mkdir()
-    (there / "result.json").rename(here / "result.json")
-    assert world.queue().next_cell() == cell
-    assert {path.name for path in here.iterdir()} == {"result.json.damaged"}
-    assert f"the result of another cell: {other.identity}" in world.ledger.last_events(1)[0]["text"]
-
-
 def lose(queue, cell, times, reason, **options):
     """Lose a cell so often; each time it is the next one again."""
     for _ in range(times):
@@ -132,16 +120,6 @@ def test_a_cell_whose_disk_is_full_is_tried_as_often_and_then_ends_the_run_and_s
         queue.finish(first, "no room left. Make room", is_blameless=True)
     assert world.ledger.cell(first.identity).status == "planned"
     assert world.queue().next_cell() == first
-
-
-def test_a_complete_cell_keeps_no_checkpoint_if_its_worker_ended_before_it_removed_it(world):
-    queue = world.queue()
-    cell = queue.next_cell()
-    world.train(cell)
-    left = cell_folder(world.ledger.study_dir, cell.identity) / "checkpoint" / "step-000000001"
-    left.mkdir(parents=True)
-    queue.finish(cell)
-    assert not left.parent.exists()
 
 
 def test_a_cell_that_would_fail_again_keeps_its_reason_and_the_search_goes_on(world):

@@ -6,7 +6,6 @@ from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.queue.stages import confirm_cells, path_cells, path_rounds
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
-from rse_study.spec import fingerprint_of
 from rse_study.study.record import study_record
 from tests.on_ray.queue.world import identify
 from tests.on_ray.world import checked_of, few_pairs
@@ -118,16 +117,6 @@ def test_a_search_that_grows_takes_no_number_of_the_path(world, study_content):
     numbers = {cell.label: cell.number for cell in cells}
     assert numbers == {"base": 0, "base with alpha": -2, "base with rho": -4}  # -3 is rho = 0.9
     assert {one.trial for one in world.ledger.cells() if one.retired} == {-3}
-
-
-def test_a_cell_of_other_materials_decides_nothing(world):
-    world.run_open()
-
-    def another(trial, seed):
-        return fingerprint_of({"new": identify(trial, seed)})
-
-    found = path_cells(world.checked, world.ledger, another)
-    assert [cell.label for cell in found[::2]] == ["base", "base with alpha", "base with rho"]
 
 
 def test_by_importance_all_points_are_planned_at_once(opened, study_content):

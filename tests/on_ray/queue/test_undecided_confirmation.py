@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from rse_study.on_ray.queue.cell_queue import CellQueue
-from rse_study.on_ray.queue.fixed_cells import FixedCells
+from rse_study.on_ray.queue.growing_cells import FixedCells
 from rse_study.on_ray.queue.stages import confirm_cells, every_confirm_cell, path_rounds
 from rse_study.search.budget import has_room
 from rse_study.search.state import search_state
@@ -67,11 +67,6 @@ class ConfirmingWorld(GrowingWorld):
     def state(self):
         return search_state(self.ledger, self.ledger.cells(), is_held=True)
 
-    def content_of(self):
-        return sorted(
-            (*found, one.stage) for found, one in zip(super().content_of(), self.ledger.cells(), strict=True)
-        )
-
 
 def first(number):
     return list(range(FIRST, FIRST + number))
@@ -106,18 +101,6 @@ def test_the_state_counts_what_may_still_run_and_ends_with_nothing_missing(opene
     assert world.state().counts["missing"] == 4 * AT_MOST
     world.grid()
     assert world.state().counts["missing"] == 4 * AT_MOST
-
-
-def test_several_cells_at_a_time_give_the_same_cells(opened, content, whole):
-    several = opened(ConfirmingWorld, content, "several")
-    several.run_at_a_time(5)
-    assert several.content_of() == whole.content_of()
-
-
-def test_killed_at_every_cell_and_resumed_the_ledger_is_the_same(opened, content, whole):
-    killed = opened(ConfirmingWorld, content, "killed")
-    assert killed.run_killed_at_every_cell() > sum(map(len, whole.seeds().values())) - 1
-    assert killed.content_of() == whole.content_of()
 
 
 def test_a_list_becomes_bounds_whose_seeds_count_and_the_bounds_a_list(opened, content, whole):

@@ -5,8 +5,7 @@ import math
 import pytest
 
 from rse_study.on_ray.queue.cell_queue import CellQueue
-from rse_study.on_ray.queue.fixed_cells import FixedCells
-from rse_study.on_ray.queue.growing_cells import GrowingCells
+from rse_study.on_ray.queue.growing_cells import FixedCells, GrowingCells
 from rse_study.on_ray.queue.stages import every_grid_cell, grid_cells
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.results.files.ledger import Ledger
@@ -157,9 +156,3 @@ def test_seeds_that_were_listed_before_count_and_are_kept(opened, content):
     world = opened(GrowingWorld, content)
     world.run_at_a_time(1)
     assert world.seeds() == {"base": AT_MOST, "better": 8, "worse": 8, "alike": AT_MOST}
-
-
-def test_a_cell_of_other_materials_decides_nothing(whole):
-    assert {cell.seed for cell in grid_cells(whole.checked, whole.ledger, lambda *of: "x" + identify(*of))} == {
-        0, 1, 2,
-    }  # fmt: skip

@@ -51,17 +51,6 @@ async def test_the_next_cell_begins_without_points_of_the_one_before(exchange):
 
 
 @in_a_loop
-async def test_groups_do_not_hear_of_each_other(exchange):
-    asked = asyncio.ensure_future(exchange.next_cell("one", 0))
-    reports = asyncio.ensure_future(exchange.reports("other", 1, CELL, []))
-    assert await waits(asked)
-    await exchange.tell("one", 1, ended=ENDED)
-    assert await waits(reports)
-    asked.cancel()
-    reports.cancel()
-
-
-@in_a_loop
 async def test_who_waits_for_a_cell_is_told_that_there_are_no_more(exchange):
     asked = asyncio.ensure_future(exchange.next_cell("group", 0))
     assert await waits(asked)
@@ -70,15 +59,6 @@ async def test_who_waits_for_a_cell_is_told_that_there_are_no_more(exchange):
     assert await exchange.num_groups() == 1
     await exchange.leave_group("group")
     assert await exchange.num_groups() == 0
-
-
-@in_a_loop
-async def test_a_cell_that_is_there_is_given_though_no_others_follow(exchange):
-    reports = asyncio.ensure_future(exchange.reports("group", 1, CELL, []))
-    await asyncio.sleep(0)
-    await exchange.keep_groups(False)
-    assert await exchange.next_cell("group", 0) == (1, CELL)
-    reports.cancel()
 
 
 @in_a_loop

@@ -244,13 +244,6 @@ def test_a_cell_that_has_no_score_is_open_unless_it_failed(tmp_path, state, is_o
     assert found.open_rows == (("a",) if is_open else ())
 
 
-def test_what_a_running_cell_reported_is_no_score(tmp_path):
-    with Ledger.open(tmp_path) as ledger:
-        tabled.fill(ledger, {"a": (71.0, tabled.RUNNING)})
-        ledger.record_progress(tabled.cell_of(0, "a", 1).identity, 20, {"dev": 99.0})
-    assert math.isnan(read(tmp_path).table.loc["a", 1])
-
-
 def test_cells_that_nobody_planned_yet_are_counted(tmp_path):
     """Between the freezing of a study and its first cell its baselines are measured: minutes."""
     found = read(tabled.make(tmp_path / "begun", {}, num_cells=12))

@@ -59,17 +59,6 @@ def test_one_row_or_very_many_have_no_letters():
     assert letters_of(scores({str(number): float(number) for number in range(MOST_ROWS + 1)})) == {}
 
 
-def test_more_groups_than_letters_have_none_rather_than_some():
-    rows = {  # pairs with seeds of their own: only the two rows of a pair are told apart
-        f"{end} {pair}": {4 * pair + seed: mean + NOISE[seed] * (1 + mean) for seed in range(4)}
-        for pair in range(6)
-        for end, mean in (("low", 0.0), ("high", 9.0))
-    }
-    table = pd.DataFrame.from_dict(rows, orient="index")
-    assert len(set("".join(letters_of(Scores(table[:10])).values()))) == 2**5
-    assert letters_of(Scores(table)) == {}
-
-
 def test_a_row_without_a_score_at_some_seeds_is_told_apart_from_none():
     means = {"low": 50.0, "high": 60.0, "like high": 60.0}
     lost = scores(means, criterion=Criterion(lost={"low": frozenset({0})}))

@@ -11,9 +11,7 @@ from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.results.files.attack_file import (
     SUMMARY,
     OutcomeRow,
-    SummaryRow,
     is_attack_folder,
-    keep_summary,
     read_attacks,
 )
 from rse_study.results.files.schema import ledger_path
@@ -161,31 +159,11 @@ def without_attack(content):
     return {key: value for key, value in content.items() if key != "attack"}
 
 
-def test_a_damaged_summary_is_set_aside_where_replacing_is_wished(folder):
-    row = SummaryRow.model_validate(json.loads((folder / SUMMARY).read_text())[0])
-    (folder / SUMMARY).write_text("[{")
-    with pytest.raises(InputError, match="damaged"):
-        keep_summary(folder, row)
-    keep_summary(folder, row, replaces=True)
-    assert (folder / f"{SUMMARY}.damaged").read_text() == "[{"
-    found = read_attacks(folder)
-    assert found.summary[["set", "recipe"]].values.tolist() == [[row.set, row.recipe]]
-    assert found.outcomes["is_counted"].sum() == row.num_inputs
-
-
 def test_a_folder_of_attacks_is_told_from_a_study(folder, tmp_path_factory):
     assert is_attack_folder(folder)
     assert not is_attack_folder(tmp_path_factory.mktemp("empty"))
     ledger_path(folder).touch()
     assert not is_attack_folder(folder)
-
-
-def test_classes_go_by_their_names_where_a_file_says_them(tmp_path):
-    end(tmp_path, "mr", "pwws", [outcome(0, "a b", {0: "c"})], classes=("negative", "positive"))
-    end(tmp_path, "mr", "textbugger", [outcome(0, "a b", {0: "c"})])
-    keep(tmp_path, "imdb", "pwws", [outcome(0, "a b", {0: "c"})], classes=("bad", NASTY))
-    found = read_attacks(tmp_path).outcomes
-    assert found["classes"].tolist() == [("negative", "positive"), (), ("bad", NASTY)]
 
 
 MOVED = [outcome(0, ("a b", "c"), {0: "c"}, label=2.0, scores=((3.0,), (1.5,)))]

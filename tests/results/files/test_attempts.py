@@ -1,5 +1,3 @@
-import time
-
 import pytest
 
 from rse_study.results.device_time import seconds_between
@@ -52,26 +50,12 @@ def test_a_result_that_is_adopted_later_changes_no_attempt(ledger, cells):
     assert ledger.cell(cells[0].identity).status == "complete"
 
 
-def test_a_failure_without_result_closes_the_attempt(ledger, cells):
-    ledger.start(cells[0].identity, **HERE)
-    ledger.fail(cells[0].identity, "killed three times")
-    assert outcomes(ledger) == [(1, "failed", "killed three times", True)]
-
-
 def test_a_lost_cell_is_planned_as_if_it_had_never_begun(ledger, cells):
     before = ledger.cells()
     ledger.start(cells[0].identity, **HERE)
     ledger.lose(cells[0].identity, "worker died")
     assert ledger.cells() == before
     assert outcomes(ledger) == [(1, "lost", "worker died", True)]
-
-
-def test_losing_one_attempt_leaves_the_others(ledger, cells):
-    for cell in cells:
-        ledger.start(cell.identity, **HERE)
-    ledger.lose(cells[0].identity, "worker died")
-    assert [cell.status for cell in ledger.cells()] == ["planned", "running"]
-    assert [a.outcome for a in ledger.attempts()] == ["lost", "running"]
 
 
 def test_at_the_start_of_a_run_nothing_runs(ledger, cells):
@@ -92,34 +76,6 @@ def test_a_stopped_cell_may_go_on(ledger, cells):
     assert (ledger.cell(cells[0].identity).status, ledger.cell(cells[0].identity).reason) == ("complete", "")
 
 
-@pytest.mark.parametrize("how", ["complete", "running", "unknown"])
-def test_what_cannot_start(ledger, cells, how):
-    if how == "complete":
-        ledger.record_result(result_of(cells[0], [1.0]))
-    elif how == "running":
-        ledger.start(cells[0].identity, **HERE)
-    before = outcomes(ledger)
-    with pytest.raises(AssertionError):
-        ledger.start("f" * 64 if how == "unknown" else cells[0].identity, **HERE)
-    assert outcomes(ledger) == before
-
-
-@pytest.mark.parametrize("method", ["fail", "lose"])
-def test_an_unknown_cell_ends_in_no_way(ledger, method):
-    with pytest.raises(AssertionError, match="never planned"):
-        getattr(ledger, method)("f" * 64, "why")
-
-
-def test_an_attempt_keeps_its_length_if_the_clock_is_set_meanwhile(ledger, cells, monkeypatch):
-    """Only a clock that nobody sets moves on; the one that is set does not matter to a process that runs."""
-    name, steady = cells[0].identity, time.clock_gettime
-    ledger.start(name, **HERE)
-    monkeypatch.setattr(time, "clock_gettime", lambda clock: steady(clock) + 3600)
-    ledger.lose(name, "node lost")
-    (attempt,) = ledger.attempts([name])
-    assert seconds_between(attempt.started, attempt.ended) == pytest.approx(3600, abs=2)
-
-
 def spent(ledger):
     (one,) = ledger.attempts()
     return one.outcome, seconds_between(one.started, one.ended)
@@ -127,7 +83,7 @@ def spent(ledger):
 
 def set_clock(monkeypatch, minutes):
     """Let the ledger's clock show so many minutes after noon."""
-    for module in ("ledger", "writes", "lock"):
+    for module in ("ledger", "lock"):
         monkeypatch.setattr(
             f"rse_study.results.files.{module}.now", lambda: f"2026-01-01T12:{minutes:02}:00+00:00"
         )
@@ -174,12 +130,3 @@ def test_an_attempt_of_a_killed_driver_whose_archive_is_opened_later_ends_with_t
     with Ledger.open(study_dir) as ledger:
         ledger.close_attempts("the driver ended")
         assert [seconds_between(one.started, one.ended) for one in ledger.attempts()] == [240.0, 0.0]
-
-
-def test_an_attempt_of_another_clock_has_no_negative_time(study_dir, cells, monkeypatch):
-    set_clock(monkeypatch, 30)
-    with Ledger.open(study_dir) as ledger:
-        ledger.start(cells[0].identity, **HERE)
-        set_clock(monkeypatch, 1)
-        ledger.close_attempts("the driver ended")
-        assert spent(ledger) == ("lost", 0.0)

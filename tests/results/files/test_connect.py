@@ -1,26 +1,29 @@
 import errno
 import fcntl
+import math
 import os
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from rse_study.errors import InputError
+from rse_study.results.files import connect
 from rse_study.results.files.connect import (
     has_ledger,
     is_lost,
     open_to_read,
     open_to_write,
-    parts_of,
-    remove_ledger,
 )
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.lock import holder
+from rse_study.results.files.schema import SCHEMA_VERSION, TABLES
 from rse_study.results.reader import Reader
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.search.state import SearchState
 from tests.cases import cases
-from tests.results.world import make_study, read_only
+from tests.results.world import RHO, make_study, read_only
 
 
 def test_a_ledger_is_read_where_nobody_can_write(searched_dir):
@@ -110,18 +113,6 @@ def test_a_ledger_with_flipped_bits_is_refused_with_the_way_out(tmp_path, what):
         assert str(study_dir / "ledger.sqlite") in caught.value.where
 
 
-def test_a_malformed_page_is_no_traceback_either(tmp_path):
-    path = make_study(tmp_path / "halving") / "ledger.sqlite"
-    content = bytearray(path.read_bytes())
-    for page in range(1, len(content) // 4096):
-        content[4096 * page : 4096 * page + 8] = b"\xff" * 8
-    path.write_bytes(content)
-    for refuse in (_read_everything, _go_on):
-        with pytest.raises(InputError, match=r"damaged|no ledger") as caught:
-            refuse(path.parent)
-        assert "goes on from its backup" in caught.value.remedy
-
-
 def test_an_empty_ledger_beside_its_backup_is_lost_and_one_without_it_new(tmp_path):
     study_dir = make_study(tmp_path / "halving")
     assert not is_lost(study_dir)
@@ -138,16 +129,6 @@ def test_a_newer_ledger_is_neither_read_nor_written(searched_dir):
     for refuse in (Reader, Ledger.open):
         with pytest.raises(InputError, match=r"schema 99.*Use the version that wrote it"):
             refuse(searched_dir)
-
-
-def test_every_part_of_a_ledger_is_removed(tmp_path):
-    path = tmp_path / "ledger.sqlite"
-    connection = open_to_write(path)
-    assert {part.name for part in parts_of(path)} == {part.name for part in tmp_path.iterdir()}
-    connection.close()
-    path.with_name("ledger.sqlite-wal").touch()
-    remove_ledger(path)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_ledger_that_nobody_filled_is_none(tmp_path):
@@ -175,3 +156,145 @@ def test_a_file_system_without_locks_is_named_with_the_way_out(tmp_path, monkeyp
     with pytest.raises(InputError, match=said):
         Ledger.open(tmp_path / "new")
     assert holder(tmp_path / "new") is None
+
+
+# Each written by its own version's code; a later one is the one before, migrated by that code.
+# The third has an importance, too.
+DUMPS = {version: Path(__file__).with_name(f"ledger_v{version}.sql") for version in (1, 2, 3)}
+AT = "2026-11-21T09:21:12+00:00"
+STUDY = StudyRecord(
+    name="old",
+    question="Does it last?",
+    objective=ObjectiveRecord(metric="dev", label="builtin dev, Spearman x100", evaluation="builtin/dev/all"),
+    axes=(RHO,),
+    kind="search",
+    num_trials=3,
+    num_cells=3,
+    resolved={"name": "old"},
+)
+
+
+@pytest.fixture(params=list(DUMPS))
+def version(request):
+    return request.param
+
+
+@pytest.fixture
+def old_dir(tmp_path, version):
+    folder = tmp_path / "old"
+    folder.mkdir()
+    connection = sqlite3.connect(folder / "ledger.sqlite")
+    connection.executescript(DUMPS[version].read_text())
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.close()
+    return folder
+
+
+def check_frames(reader, last_ended=""):
+    """Everything the dump holds, in today's frames."""
+    assert reader.study() == STUDY
+    assert reader.revisions()[["number", "at", "change"]].values.tolist() == [[1, AT, "created"]]
+    cells = reader.cells()
+    assert cells.drop(columns=["identity", "started", "ended"]).to_dict("records") == [
+        {
+            "trial": trial, "seed": 0, "stage": "search", "label": "", "config": {"a": trial},
+            "proposal": {"rho": trial / 2}, "status": status, "reason": reason, "duration_s": duration_s,
+            "revision": 1, "retired": False, "provenance": {},
+        }
+        for trial, (status, reason, duration_s) in enumerate(
+            [("complete", "", 2.5), ("failed", "step 2: the loss is not finite", 0.0), ("running", "", 0.0)]
+        )
+    ]  # fmt: skip
+    assert [identity[0] for identity in cells["identity"]] == ["a", "b", "c"]
+    assert cells[["started", "ended"]].values.tolist() == [[AT, AT], [AT, AT], [AT, ""]]
+    columns = ["trial", "number", "executor", "workers", "threads", "started", "ended", "outcome", "reason"]
+    assert reader.attempts()[columns].values.tolist() == [
+        [0, 1, "train", 1, 1, AT, AT, "complete", ""],
+        [1, 1, "train", 1, 1, AT, AT, "failed", "step 2: the loss is not finite"],
+        [2, 1, "train", 1, 1, AT, last_ended, "running", ""],
+    ]
+    metrics = reader.metrics()
+    expected = [[0, 0, "dev", 10.0], [0, 3, "dev", 12.5], [0, 3, "loss", 1.0]]
+    assert metrics.loc[:2, ["trial", "t", "name", "value"]].values.tolist() == expected
+    assert metrics.loc[3, ["trial", "t", "name"]].tolist() == [1, 0, "dev"]
+    assert math.isnan(metrics.loc[3, "value"])
+    assert len(metrics) == 4
+    scores = reader.evaluations()
+    found = scores[["subject", "metric", "num_examples", "degenerate"]].values.tolist()
+    assert found == [["untrained", "builtin/dev/all", 100, False]]
+    assert scores["value"].tolist() == [32.8]
+    assert reader.provenance() == [{"at": AT, "threads": 1}]
+    assert reader.events()[["at", "kind", "text"]].values.tolist() == [[AT, "adopted", "x"]]
+    assert reader.rungs().empty
+    # No results lie beside the dump: the next run tries the failed one again, as it always did.
+    assert SearchState.read(reader).counts == {
+        "planned": 3, "complete": 1, "stopped_early": 0, "failed": 0, "running": 1, "missing": 1,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("version", [3])  # earlier dumps have none
+def test_an_importance_from_before_intervals_has_none(old_dir):
+    with Reader(old_dir) as reader:
+        (row,) = reader.importance().to_dict("records")
+    assert (row["axis"], row["evaluator"], row["value"], row["num_trials"]) == ("rho", "PED-ANOVA", 1.0, 8)
+    assert math.isnan(row["low"]) and math.isnan(row["high"])
+
+
+def test_an_old_ledger_is_read_without_a_change(old_dir):
+    before = (old_dir / "ledger.sqlite").read_bytes()
+    with Reader(old_dir) as reader:
+        check_frames(reader)
+    assert (old_dir / "ledger.sqlite").read_bytes() == before
+    assert [path.name for path in old_dir.iterdir() if "-" not in path.name] == ["ledger.sqlite"]
+
+
+def test_an_old_ledger_is_written_after_its_migration(old_dir):
+    with Ledger.open(old_dir) as ledger:
+        assert ledger.study() == STUDY
+        assert ledger.freeze(STUDY) == 1
+        with Reader(old_dir) as reader:
+            check_frames(reader, last_ended=AT)  # its driver is gone
+        ledger.close_attempts("the driver ended")
+        assert [cell.status for cell in ledger.cells()] == ["complete", "failed", "planned"]
+        assert [attempt.outcome for attempt in ledger.attempts()] == ["complete", "failed", "lost"]
+        assert ledger.start(ledger.cells()[2].identity, executor="inline", workers=1, threads=1) == 2
+
+
+def test_the_ledger_as_it_was_is_kept_and_a_migrated_one_has_the_tables_of_a_new_one(old_dir, version):
+    with sqlite3.connect(old_dir / "ledger.sqlite") as db:
+        before = list(db.iterdump())
+    Ledger.open(old_dir).close()
+    with sqlite3.connect(old_dir / f"ledger.v{version}.sqlite") as db:
+        assert list(db.iterdump()) == before
+        assert db.execute("PRAGMA user_version").fetchone() == (version,)
+    Ledger.open(old_dir).close()
+    schema = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
+    new = sqlite3.connect(":memory:")
+    new.executescript(TABLES)
+    with sqlite3.connect(old_dir / "ledger.sqlite") as db:
+        assert db.execute(schema).fetchall() == new.execute(schema).fetchall()
+        assert db.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+        assert db.execute("PRAGMA foreign_key_check").fetchall() == []
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_migration_that_fails_changes_nothing(old_dir, monkeypatch):
+    monkeypatch.setitem(connect.NEW_COLUMNS, "cell", {"colour": "red"})
+    with sqlite3.connect(old_dir / "ledger.sqlite") as db:
+        before = list(db.iterdump())
+    with pytest.raises(Exception, match="no column named colour"):
+        Ledger.open(old_dir)
+    with sqlite3.connect(old_dir / "ledger.sqlite") as db:
+        assert list(db.iterdump()) == before
+    monkeypatch.undo()
+    Ledger.open(old_dir).close()
+
+
+@pytest.mark.parametrize("version", [1])  # later ones keep them with the attempt
+def test_threads_and_workers_come_from_the_run_before(old_dir):
+    with sqlite3.connect(old_dir / "ledger.sqlite") as db:
+        before = ("2026-11-21T09:21:11+00:00", '{"threads":4,"workers":2}')
+        rows = [before, ("2027-01-01T00:00:00+00:00", '{"threads":9}')]
+        db.executemany("INSERT INTO provenance (at, content) VALUES (?, ?)", rows)
+    with Reader(old_dir) as reader:
+        assert set(map(tuple, reader.attempts()[["workers", "threads"]].values.tolist())) == {(2, 4)}

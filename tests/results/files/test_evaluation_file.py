@@ -2,10 +2,23 @@
 
 import math
 
+import numpy as np
+import pytest
+
 from rse_study.results.files.atomic import write_sealed
-from rse_study.results.files.evaluation_file import FILE_NAME, read_evaluations, write_evaluations
+from rse_study.results.files.evaluation_file import (
+    EVALUATIONS_FILE,
+    ITEMS_FILE,
+    read_evaluations,
+    read_items,
+    write_evaluations,
+    written_rows,
+)
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.schema import baselines_folder, cell_folder
+from rse_study.results.item_scores import ItemScores
 from tests.cases import cases
-from tests.results.world import score_of
+from tests.results.world import STUDY, cell_of, score_of
 
 
 def test_scores_are_merged_by_subject_and_metric_and_none_is_no_error(tmp_path):
@@ -50,5 +63,56 @@ def test_scores_in_a_damaged_file_are_none(tmp_path_factory, damage):
 
 
 def test_rows_of_unknown_fields_are_none(tmp_path):
-    write_sealed(tmp_path / FILE_NAME, "evaluations", [{"colour": "red"}])
+    write_sealed(tmp_path / EVALUATIONS_FILE, "evaluations", [{"colour": "red"}])
     assert read_evaluations(tmp_path) == []
+
+
+GOLD = np.arange(9) / 2
+ITEMS = ItemScores.of(np.linspace(-1, 1, 9) / 3, GOLD)
+
+
+def carrying(subject: str, value: float = 1.0, items: ItemScores | None = ITEMS):
+    return score_of(subject, value).model_copy(update={"items": items})
+
+
+def test_items_come_back_as_float32_with_the_rows_of_their_data(tmp_path):
+    write_evaluations(tmp_path, [carrying("a"), score_of("b", 2.0)])
+    first = written_rows(tmp_path, "a", {("pairs/test", "f")})[0]
+    assert first.items.scores.dtype == np.float32
+    assert first.items.to_json() == ITEMS.to_json()
+    assert first.items.gold.tolist() == GOLD.tolist()
+    assert written_rows(tmp_path, "b", {("pairs/test", "f")}) == [score_of("b", 2.0)]
+    write_evaluations(tmp_path, [score_of("a", 1.0).model_copy(update={"fingerprint": "of other data"})])
+    assert written_rows(tmp_path, "a", {("pairs/test", "of other data")})[0].items is None
+
+
+def test_damaged_items_are_none_and_take_no_score_with_them(tmp_path):
+    write_evaluations(tmp_path, [carrying("a")])
+    path = tmp_path / ITEMS_FILE
+    path.write_text(path.read_text().replace('"pairs', '"words'))
+    assert read_items(tmp_path) == {}
+    assert written_rows(tmp_path, "a", {("pairs/test", "f")}) == [score_of("a", 1.0)]
+    write_evaluations(tmp_path, [carrying("a")])
+    assert len(read_items(tmp_path)) == 1
+
+
+def test_known_items_are_not_written_again(tmp_path):
+    write_evaluations(tmp_path, [carrying("a")])
+    before = (tmp_path / ITEMS_FILE).stat()
+    write_evaluations(tmp_path, [carrying("a")])
+    assert (tmp_path / ITEMS_FILE).stat().st_ino == before.st_ino
+    assert read_evaluations(tmp_path) == [score_of("a", 1.0)]
+
+
+@pytest.mark.parametrize("keep_items", [True, False])
+def test_a_ledger_leaves_items_of_cells_and_baselines_beside_it_unless_the_study_keeps_none(
+    tmp_path, keep_items
+):
+    study = STUDY.model_copy(update={"resolved": {"keep_items": keep_items}})
+    with Ledger.open(tmp_path) as ledger:
+        ledger.freeze(study)
+        ledger.plan([cell_of(0)])
+        ledger.record_evaluations([carrying(cell_of(0).identity), carrying("start", 2.0)])
+        assert {row.items for row in ledger.evaluations()} == {None}
+    folders = (cell_folder(tmp_path, cell_of(0).identity), baselines_folder(tmp_path))
+    assert [len(read_items(folder)) for folder in folders] == [keep_items, keep_items]

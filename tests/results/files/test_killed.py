@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
-from rse_study.results.records import CellRecord
 
 NUM_METRICS, NUM_POINTS = 6, 40
 WRITE = f"""
@@ -66,19 +64,6 @@ def test_no_half_transaction_is_left(tmp_path, num_lines):
     assert len(points) >= seen["point"]
     assert list(cells["status"]).count("complete") >= seen["result"]
     assert len(scores) >= seen["scores"]
-
-
-def test_the_next_run_goes_on(tmp_path):
-    run_and_kill(tmp_path, 3 * NUM_POINTS)
-    with Ledger.open(tmp_path) as ledger:
-        ledger.close_attempts("the driver ended")
-        # The kill may come before another cell is planned, or amid one.
-        left = [cell for cell in ledger.cells() if cell.status != "complete"]
-        assert [cell.status for cell in left] in ([], ["planned"])
-        another = CellRecord(identity="f" * 64, trial=len(ledger.cells()), seed=0, config={})
-        ledger.plan([another])
-        for cell in (*left, another):
-            assert ledger.start(cell.identity, executor="inline", workers=1, threads=1) in (1, 2)
 
 
 def run_and_kill(study_dir: Path, num_lines: int) -> Counter:

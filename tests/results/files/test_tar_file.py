@@ -61,34 +61,6 @@ def test_what_tarfile_writes_is_read_in_every_format_and_compression(kind, pack)
     assert taken(pack(packed(contents, kind))) == files_of(contents)
 
 
-def test_contents_that_are_left_do_not_move_the_next():
-    own = files_of(CONTENTS)
-    for name in own:
-        assert taken(packed(CONTENTS), lambda one, name=name: one == name) == {name: own[name]}
-    first = [
-        one.name
-        for one, content in read_tar(BufferedReader(BytesIO(packed(own))))
-        if next(content, b"") is not None
-    ]
-    assert first == list(own)
-
-
-def test_links_devices_and_global_headers_are_no_contents():
-    stream = io.BytesIO()
-    with tarfile.open(
-        fileobj=stream, mode="w", pax_headers={"comment": "a commit, as git writes it"}
-    ) as archive:
-        for kind in (tarfile.LNKTYPE, tarfile.SYMTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE):
-            member = tarfile.TarInfo("study/x")
-            member.type, member.linkname = kind, "/etc/passwd" * 20
-            archive.addfile(member)
-        archive.addfile(tarfile.TarInfo("study/last"))
-    members = [
-        (one.type, b"".join(content)) for one, content in read_tar(BufferedReader(BytesIO(stream.getvalue())))
-    ]
-    assert members == [(kind, b"") for kind in (b"1", b"2", b"3", b"6", b"0")]
-
-
 ONE = packed({"study/a.json": b"{}" * 300, "study/b.json": b"{}"})
 
 

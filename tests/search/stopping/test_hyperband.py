@@ -61,19 +61,3 @@ def test_inside_a_bracket_it_is_asha(values, search_seed, trial):
     alone = waiting(value, {1: peers}, trial=trial, rungs=rungs)
     of_bracket = Hyperband(first=1, factor=2).verdict(in_bracket)
     assert of_bracket == Asha(first=1, factor=2).verdict(alone)
-
-
-def test_a_bracket_by_hand():
-    """Seed 0, two rungs, factor 2: of the best half of its own bracket, whatever the others have."""
-    trials = range(40)
-    first, second = ([n for n in trials if bracket_of(0, n, 2, 2) == bracket][:4] for bracket in (0, 1))
-    at_30 = dict(zip(first, (10.0, 20.0, 30.0, 40.0), strict=True)) | dict(
-        zip(second, (1.0, 2.0, 3.0, 4.0), strict=True)
-    )
-    rule = Hyperband(first=15, factor=2)
-
-    def said(trial):
-        return rule.verdict(waiting(at_30[trial], {30: at_30}, trial=trial, rungs=(15, 30)))
-
-    assert [said(n) for n in first] == ["stop", "stop", "continue", "continue"]
-    assert [said(n) for n in second] == ["stop", "stop", "continue", "continue"]

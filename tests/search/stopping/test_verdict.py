@@ -44,17 +44,6 @@ def test_the_order_of_arrival_of_the_others_does_not_matter(rule, values, direct
 
 
 @EVERY_RULE
-@given(values=VALUES, direction=DIRECTIONS, trial=st.integers(0, 60))
-def test_its_own_row_makes_no_difference(rule, values, direction, trial):
-    others = {n: value for n, value in enumerate(values) if n != trial}
-    said = [
-        rule.verdict(waiting(values[0], {1: one}, trial=trial, rungs=(1, 2, 4), direction=direction))
-        for one in (others, others | {trial: values[0]})
-    ]
-    assert said[0] == said[1]
-
-
-@EVERY_RULE
 @given(value=st.floats(-100, 100), num=st.integers(0, 30), direction=DIRECTIONS)
 def test_a_tie_goes_on(rule, value, num, direction):
     assert rule.verdict(waiting(value, {1: [value] * num}, direction=direction)) == "continue"

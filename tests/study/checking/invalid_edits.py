@@ -3,76 +3,38 @@
 SEARCHES = {
     "unknown key": """
 questions=x
-base.methods.name=x -> base.methods
 base.method.blend.pgd.num_step=3
 base.method.token_level.ball.raduis=1
-base.seeds=[1]
-base.corpus.source={dataset: x, columns: y} -> base.corpus.source.columns
 allowance.amount=3
 allowance.max_hours=3
 grid.row={} -> grid.row
 """,
     "wrong type": """
-name=3
-base=[1, 2]
 base.method=simcse
 base.method.lambda1=much
 base.method.blend.pgd.num_steps=2.5
-base.method.blend.pgd.num_steps=true
 base.budget.amount=1/2
-base.corpus.source=5
-base.corpus.source=[1, 2] -> base.corpus.source.paths.0
-search=[alpha, beta]
 search.rho=[0, 1]
-search.rho.float=0.5
-search.rho.float=[0] -> search.rho.float.1
-search.N.int=[1, 2.5] -> search.N.int.1
-search.norm.choice=l1
 search.norm.choice=[l1, [l2]] -> search.norm.choice.1
-search.norm.choice=[l1, null] -> search.norm.choice.1
-search.norm.choice=[true, false] -> search.norm.choice.0
 search.N.into=5
-seeds=0
-seeds=[true] -> seeds.0
-evaluations=builtin/test
-evaluations=[3] -> evaluations.0
-early_stopping=asha
-grid=[1]
 """,
     "out of bounds": """
-name=
-base.method.lambda1=.inf
-base.method.lambda1=.nan
-base.method.blend.rho=1.5
 base.method.blend.pgd.step_size=0
-base.optimizer.beta1=1
-base.precision=int8
-base.selection.dev=SST-2
 base.selection.dev=[STS-B, STS-B]
-base.selection.dev=[]
 base.selection.dev=[STS-B, STS12] -> base.selection.dev.1 = 'STS12'
-base.encoder.name=''
 base.corpus.source=[] -> base.corpus.source.paths
 base.corpus.source={num_sentences: 1} -> base.corpus.source.num_sentences
 seeds=[]
-seeds=[-1] -> seeds.0
 search.alpha={log: [1e-6, .inf]} -> search.alpha.log.1
 search.N.int=[-1, 3] -> search.N = -1
-search.norm.choice=[l1]
-search.norm.choice=[l1, l1] -> search.norm
 search.batch_size={int: [1, 8]} -> search.batch_size = 1
 sampler.population_size=3
 resources.gpus=2
-resources.gpus=1.5
 resources.labels={gpu: ""} -> resources.labels
-resources.labels={gpu: 100} -> resources.labels.gpu
 resources.labels={"no spaces": h100} -> resources.labels
-evaluations=[STS-B] -> evaluations.0
 """,
     "missing": """
 name=null -> name
-question=null -> question
-base=null -> base
 confirm.seeds=null -> confirm.seeds
 confirm.seeds={until: decided, at_least: 2} -> confirm.seeds.at_least = 2
 ablation_path={seeds: {until: decided}} -> ablation_path.seeds
@@ -80,13 +42,9 @@ early_stopping.first=null -> early_stopping.first
 """,
     "a condition": """
 search.rho.when={N: 5} -> search.rho.when.N
-search.rho.when={nrom: l2} -> search.rho.when.nrom
 search.rho.when={rho: 0.5} -> search.rho.when.rho
-search.rho.when={norm: l3} -> search.rho.when.norm = 'l3'
 search.rho.when={norm: [l1, l3]} -> search.rho.when.norm = 'l3'
 search.rho.when={norm: []} -> search.rho.when.norm
-search.rho.when={norm: [[l1]]} -> search.rho.when.norm.0
-search.rho.when=norm -> search.rho.when
 search.rho.when={norm: l1, head: none} -> search.rho.when
 search.head={choice: [none, batch_norm], when: {norm: l1}};;search.rho.when={head: none} -> search.rho.when.head
 search.norm.when={rho: 1} -> search.norm.when.rho
@@ -97,18 +55,11 @@ search.beta={log: [2.5, 9], when: {norm: [l1, linf]}} -> search.beta
 """,
     "variants": """
 search.kind={variants: {only: {}}} -> search.kind.variants
-search.kind={variants: {}} -> search.kind.variants
-search.kind={variants: [a, b]} -> search.kind.variants
-search.kind={variants: {a: {}, b: 5}} -> search.kind.variants.b
 search.kind={variants: {a: {}, b: {}}} -> search.kind.variants.b
 search.kind={variants: {a: {}, b: {lambda2: 1/200}}} -> search.kind.variants.b
 search.kind={variants: {a: {}, b: {head: none}}, into: method.head} -> search.kind
 search.kind={variants: {a: {}, b: {head: none}}, when: {norm: l1}} -> search.kind
-search.kind={variants: {a: {}, b: {haed: none}}} -> search.kind.variants.b.haed
-search.kind={variants: {a: {}, b: {head: some}}} -> search.kind.variants.b.head
-search.kind={variants: {a: {}, b: {batch_size: 1}}} -> search.kind.variants.b.batch_size
 search.kind={variants: {a: {}, b: {pgd.num_steps: 3, blend: {pgd: {num_steps: 3}}}}} -> search.kind.variants.b.blend
-search.kind={variants: {a: {}, b: {preset: simsce}}} -> search.kind.variants.b.preset
 search.kind={variants: {a: {}, b: {lambda2: 0.1}}} -> search.kind
 search.kind={variants: {a: {}, b: {method: {name: l2p_csr}}}} -> search.alpha
 search={k: {variants: {a: {}, b: {method: {name: l2p_csr}}}}, rho: {float: [0, 1], when: {k: [a, b]}}} -> search.rho
@@ -122,12 +73,9 @@ num_trials=3;;search={kind: {variants: {a: {}, b: {rho: 0.1}}}} -> num_trials
 search={kind: {variants: {a: {}, b: {batch_size: 31}}}};;resources={executor: train, workers: 2} -> batch_size = 31
 """,
     "a path that leads nowhere": """
-search.rho.into=[blend.roh]
 search.rho.into=[pgd.rho] -> search.rho.into
 search.rho.into=[] ;; search.roh={float: [0, 1]} -> search.roh
-search.method.blend.rho.x={float: [0, 1]}
 search.sigma={float: [0.1, 0.2]}
-search.seeds={choice: [0, 1]}
 search.resources.workers={choice: [1, 2]}
 search.N.into=[pgd.num_steps, pgd.num_steps] -> search.N.into
 base.corpus.source=[nowhere.txt, neither.txt] -> base.corpus.source = 'neither.txt'
@@ -138,28 +86,21 @@ seeds=[0, 0] -> seeds.1
 seeds=[7, 0, 9] -> seeds
 early_stopping.let_run=0.1 -> early_stopping
 early_stopping={class: "optuna.pruners:NopPruner", first: 15, every: 15, let_run: 1} -> early_stopping
-objective={metric: loss}
 objective.direction=minimize -> objective
 objective={metric: cost/work, direction: minimize} -> objective.metric
 objectives=[{metric: dev}, {metric: cost/work, direction: minimize}] -> early_stopping
-early_stopping=null;;objectives=[{metric: dev}] -> objectives: 1
 early_stopping=null;;objectives=[{metric: loss, direction: minimize}, {metric: dev}] -> objective.metric
 objective=null;;objectives=[{metric: cost/work, direction: minimize}, {metric: dev}] -> objectives.0.metric
 early_stopping=null;;objectives=[{metric: dev}, {metric: dev}] -> objectives.1
 early_stopping=null;;objectives=[{metric: dev}, {metric: robust/spearman}] -> objectives.1.metric
 sampler.name=cma_es;;objectives=[{metric: dev}, {metric: loss, direction: minimize}] -> sampler.name
-constraints=[{metric: dev, at_least: 1}]
-constraints={}
 constraints.0.at_most=3 -> constraints
-evaluations=[builtin/test, builtin/test] -> evaluations.1
 num_trials=4;;search={rho: {choice: [0, 0.5, 1]}} -> num_trials
 sampler.name=grid
 sampler.name=cma_es;;num_trials=2;;search={rho: {choice: [0, 0.5, 1]}} -> sampler.name = 'cma_es'
 ablation_path={seeds: [0, 3]} -> ablation_path.seeds.0 = 0
 ablation_path={seeds: [3, 3]} -> ablation_path.seeds.1 = 3
 ablation_path={seeds: [3]};;search.alpha={log: [1e-4, 1e-3]} -> search.alpha and ablation_path
-warm_start={study: another}
-warm_start={}
 warm_start.trials=[{rho: 0.1}] -> warm_start
 search_budget={steps: 59} -> search_budget.steps
 search_budget={steps: 600};;base.budget={unit: epochs, amount: 2};;early_stopping=null -> search_budget.steps
@@ -171,30 +112,21 @@ search.N={float: [1, 16], into: [pgd.num_steps, fgsm.num_steps]} -> search.N
 search.batch_size={log: [16, 64]} -> search.batch_size
 search.selection.dev={choice: [builtin, STS-B]}
 base.selection.every=20 -> early_stopping.first
-base.budget.amount=15 -> early_stopping.first
 base.method.lambda1=0;;search.N={int: [0, 3], into: [pgd.num_steps, fgsm.num_steps]} -> search.N = 0
 base.method.blend.pgd.num_steps=0;;base.method.blend.fgsm.num_steps=0 -> base.method
 base.method.blend.pgd.sigma=0.3 -> base.method.blend
-base.method.blend.pgd.ball.radius=0.5 -> base.method.blend
 base.method.token_level.ball.norm=l2 -> base.method
-base.encoder.template='[X] [MASK]' -> base.encoder
 base.method.z_adv_eta=with;;base.method.token_level.presence=absent -> base.method
 """,
     "test split as objective": """
-objective.metric=STS-B/test
 base.selection.dev=test
-base.selection.dev=STS-B/test
 """,
     "impossible resources": """
 resources.workers=2 -> resources.executor
-resources.gpus=0.25 -> resources.executor
-resources={executor: train, workers: 64} -> batch_size
 resources={executor: train, workers: 8};;search.batch_size={choice: [8, 12]} -> batch_size = 12
 resources={executor: auto, workers: 2};;search.batch_size={int: [16, 18]} -> batch_size = 17
 confirm.resources.workers=3 -> batch_size
-confirm.resources.executor=inline
 ablation_path={seeds: [3], resources: {executor: inline, workers: 2}} -> ablation_path.resources.executor
-base.batch_size=31 -> batch_size
 """,
     "flat by construction": """
 search.N.int=[2000, 4000] -> search.N
@@ -208,12 +140,9 @@ grid.axis={}
 grid.axes.beta={choice: [1e-3, 1e-2], too: x} -> grid.axes.beta.too
 """,
     "wrong type": """
-grid.axes=[beta]
 grid.axes.beta=1e-3
 grid.axes.beta=null;;grid.axes.beta=
 grid.axes.beta=[1e-3, [1]] -> grid.axes.beta.choice.1
-grid.rows=[a]
-grid.rows.paper=5
 grid.rows.paper.blend=0.5
 """,
     "out of bounds": """
@@ -229,8 +158,6 @@ seeds=[]
 """,
     "a path that leads nowhere": """
 grid.axes.pgd.num_step=[1, 2]
-grid.rows.paper.pgd={num_step: 1} -> grid.rows.paper.pgd
-grid.rows.paper.num_steps=4
 grid.axes.source=[builtin, nowhere.txt] -> grid.axes
 """,
     "a condition": """
@@ -238,25 +165,16 @@ grid.axes.beta={choice: [1e-3, 1e-2], when: {rho: 0}} -> grid.axes.beta.when
 grid.axes.kind={variants: {a: {}, b: {rho: 0.1}}} -> grid.axes.kind
 """,
     "a design": """
-grid={factorial: {rho: [0, 0.5]}} -> grid.factorial
-grid={factorial: {rho: [0, 0.5, 1], beta: [1e-3, 1e-2]}} -> grid.factorial.rho
-grid={factorial: {rho: [0], beta: [1e-3, 1e-2]}} -> grid.factorial.rho
 grid={factorial: {max_length: {int: [16, 17]}, beta: [1e-3, 1e-2]}} -> grid.factorial.max_length
 grid={factorial: {rho: [0, 0.5], roh: [1e-3, 1e-2]}} -> grid.factorial.roh
 grid={factorial: {rho: [0, 0.5], beta: {choice: [1, 2], when: {rho: 0}}}} -> grid.factorial.beta.when
-grid={factorial: {rho: [0, 0.5], beta: [1e-3, 1e-2]}, resolution: 6} -> grid.resolution
-grid={factorial: {rho: [0, 0.5], beta: [1e-3, 1e-2]}, resolution: 4} -> grid.resolution
-grid.axes.phi=[0, 0.1];;grid.factorial={rho: [0, 0.5], beta: [1e-3, 1e-2]} -> grid.axes
-grid.resolution=4
 grid={factorial: {rho: [0, 0.5], beta: [1e-3, 1e-2]}, baseline: rho = 2} -> grid.baseline
 """,
     "contradiction": """
 num_trials=4
 sampler={name: random}
-search_seed=1
 confirm={seeds: [7]}
 ablation_path={seeds: [7]}
-early_stopping={first: 15}
 search={rho: {float: [0, 1]}} -> grid
 grid.rows.again={rho: 0} -> grid.rows.again
 grid.rows.paper.method.lambda2=0.02

@@ -87,12 +87,6 @@ def test_what_is_in_a_corpus_is_looked_at_before_it_is_run(tmp_path, no_hub, con
     assert [what in one.replace(str(tmp_path), "FOLDER") for one in problems] == [True] * bool(what)
 
 
-def test_of_a_large_corpus_only_the_beginning_is_looked_at(tmp_path, monkeypatch):
-    (tmp_path / "own.txt").write_text(f"{SENTENCES}\nlone\rCR", encoding="utf-8", newline="")
-    monkeypatch.setattr("rse_study.data.corpus.READ_THROUGH", 100)
-    assert said(["base.corpus.source=own.txt"], tmp_path) == []
-
-
 @cases(
     ("override", "what"),
     [

@@ -3,7 +3,6 @@ from pathlib import Path
 import pytest
 
 from rse_study.errors import InputErrors
-from rse_study.search.stopping import Asha
 from rse_study.study.checking.validation import read_study
 from tests.cases import cases
 
@@ -96,10 +95,3 @@ def test_a_rule_that_says_too_much_or_too_little_is_refused(override, words):
 def test_what_earlier_versions_wrote_where_no_trial_was_let_run_is_read():
     assert read_study(JOINT, ["early_stopping.let_run=0.0"]).study == read_study(JOINT).study
     assert said("early_stopping.let_run=false")[0].startswith("early_stopping: `let_run` is no longer")
-
-
-def test_rungs_of_any_rule_must_be_measured(monkeypatch):
-    monkeypatch.setattr(Asha, "rungs", lambda self, num_steps: (15, 22))
-    (problem,) = said()
-    rule = "'dev' is measured at multiples of base.selection.every = 15, and not at the rung at step 22"
-    assert problem == f"early_stopping: {rule}. Lower base.selection.every"

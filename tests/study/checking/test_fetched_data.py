@@ -15,8 +15,7 @@ from rse_study.data.questions import read_squad
 from rse_study.data.readers import read_sts
 from rse_study.data.tasks import SUBSETS
 from rse_study.evaluation.sts import Similarity
-from rse_study.study.checking.data_check import check_data, notes_on_data
-from rse_study.study.checking.needs import needs_of
+from rse_study.study.checking.data_check import check_data, needs_of, notes_on_data
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.shipped import shipped_studies
 from rse_study.study.record import provenance_of

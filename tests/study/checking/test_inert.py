@@ -97,13 +97,3 @@ def test_a_search_is_told_what_is_inert_in_all_of_it_and_beside_a_choice(joint, 
     assert len(said) == len(expected), said
     for warning, words in zip(said, expected, strict=True):
         assert warning.startswith(words)
-
-
-def test_a_space_with_too_many_corners_is_judged_by_its_base(joint):
-    content = joint()
-    apply_overrides(
-        content, ["search.alpha={log: [1e-7, 1e-6]}", "search.sigma={choice: [1, 2, 3, 4, 5, 6]}"]
-    )
-    content["search"]["sigma"]["into"] = ["optimizer.max_norm"]
-    (said,) = (one for one in check_content(content, where="x.yaml").warnings if "PGD" in one)
-    assert said.startswith("PGD's delta has no effect in the base: ")

@@ -112,12 +112,6 @@ def test_a_paper_without_a_grid_has_no_rows(said, paper):
     assert said(f"paper={paper}") == expected
 
 
-@pytest.mark.parametrize("broken", ["grid", "paper"])
-def test_what_could_not_be_read_is_not_compared(said, broken):
-    overrides = [*NO_SEARCH, GRID % "nothing", "paper={table: rse-table6}"]
-    assert len(said(*overrides, broken={broken})) == (broken != "grid")
-
-
 @cases(("overrides", "text"), CASES)
 def test_what_breaks_a_rule_is_told_with_its_way_out(said, overrides, text):
     assert said(*overrides.split(";;")) == [f"x.yaml: {text}"]
@@ -167,38 +161,8 @@ def test_a_value_gets_no_more_trials_than_its_part_of_the_space_has_points(joint
     space, problems = resolve_space(study.base, study.search, where="x.yaml")
     assert not problems
     expected = [FEW % (num_trials, *one) for one in few]
-    assert [str(one) for one in check_rules_of_space(study, space, where="x.yaml")] == [
-        f"x.yaml: {line}" for line in expected
-    ]
-
-
-TUNED = [
-    f"search={{{NORM}, rho: {{float: [0, 1], when: {{norm: [l2, linf]}}}}}}",
-    "num_trials=9",
-    "tune_each=norm",
-    "early_stopping=null",
-    "sampler.name=random",
-]
-
-
-def test_a_value_with_too_few_points_for_its_trials_makes_no_valid_study():
-    with pytest.raises(InputErrors) as caught:
-        read_study(JOINT, TUNED)
-    assert [str(one) for one in caught.value.problems] == [f"{JOINT}: {FEW % (9, 3, 'l1', '1 point')}"]
-
-
-def test_points_are_not_held_against_a_number_of_trials_that_could_not_be_read():
-    with pytest.raises(InputErrors) as caught:
-        read_study(JOINT, [*TUNED, "num_trials=abc"])
-    (problem,) = caught.value.problems
-    assert problem.what.startswith("num_trials = 'abc'")
-
-
-@cases(
-    "objective", ["{metric: robust/spearman}", "{metric: robust/drift, direction: minimize}", "{metric: dev}"]
-)
-def test_replayed_pairs_may_be_the_objective_and_need_not(said, objective):
-    assert said(f"objective={objective}", "base.replayed.recipe=textbugger") == []
+    found = [str(one) for one in check_rules_of_space(study, space, where="x.yaml")]
+    assert [line for line in found if "norm = " in line] == [f"x.yaml: {line}" for line in expected]
 
 
 BY_MR = ["objective.metric=robust/accuracy", "base.replayed={recipe: pwws, labelled: MR}"]
@@ -233,11 +197,6 @@ def test_what_it_does_not_select_by_or_could_not_be_read_breaks_no_rule(said):
     assert said(*NO_SEARCH, GRID % "ours", *BY_MR, evaluations) == []
     assert said(*BY_MR, evaluations, broken={"objective"}) == []
     assert len(said("seeds=[0, 4]", "search_budget={steps: 59}", broken={"seeds"})) == 1
-
-
-@pytest.mark.parametrize("broken", ["objective", "base"])
-def test_an_objective_is_not_held_against_pairs_that_could_not_be_read(said, broken):
-    assert said("objective.metric=robust/spearman", broken={broken}) == []
 
 
 def test_all_rules_are_looked_at_even_where_fields_are_broken():

@@ -4,11 +4,8 @@ from pathlib import Path
 import pytest
 
 from rse_study.errors import InputErrors
-from rse_study.study.checking.saturation import risks_of_saturation
 from rse_study.study.checking.validation import read_study
-from rse_study.study.definition.domains import Choice, Log
 from rse_study.study.definition.reading import read_spec
-from rse_study.study.definition.space import Axis, Space
 from rse_study.training.trial import Trial
 from tests.cases import cases
 from tests.study.checking.edits import pairs
@@ -23,13 +20,10 @@ search.pgd.num_step={int: [1, 3]} -> search.pgd.num_step: no such field of PGD. 
 search.pg.num_steps={int: [1, 3]} -> search.pg.num_steps: the base has no field or symbol 'pg'. Did you mean 'pgd'?
 search.lambda3={float: [0, 1]} -> search.lambda3: no such field or symbol of Trial. Did you mean
 search.num_steps={int: [1, 3]} -> search.num_steps: names 2 fields
-search.blend.rho={float: [0, 1.2]} -> search.blend.rho = 1.2: method.blend.rho = 1.2: must be <= 1
 search.blend.rho={float: [0, 1]} -> method.blend.rho is written by 'rho' too
 search.rho={float: [0, 1.2]} -> search.rho = 1.2: method.blend.rho = 1.2: must be <= 1
 search.rho={float: [1, 0]} -> search.rho: low 1 must be < high 0
 search.rho={log: [0, 1]} -> search.rho: low 0 must be > 0 on a log scale
-search.rho={logg: [0.1, 1]} -> search.rho: an axis says exactly one of
-search.num_trials=5 -> search.num_trials = 5: an axis says exactly one of
 search.num_trials=5 -> directly below `search:`; `num_trials` and other fields of the study stand beside `search:`
 search.rho={float: [0, 1], log: [0.1, 1]} -> search.rho: an axis says exactly one of
 search.rho={float: [0, x]} -> search.rho.float.1 = 'x': must be a number
@@ -40,9 +34,7 @@ search.N={int: [0, 3], into: [pgd.num_steps, fgsm.num_steps]} -> search.N = 0: m
 search.beta={log: [2.5, 9]} -> search.beta = 2.5, 9: num_steps * step_size of FGSM is at least twice the radius
 search.beta={choice: [2.5, 3.5, 1e-3]} -> search.beta = 2.5, 3.5: num_steps * step_size
 search={} -> search: must have at least 1 item(s)
-base.method.lambda1=-1 -> base.method.lambda1 = -1: must be >= 0
 base.method.name=rse -> base.method.name = 'rse': must be one of 'robust_sent_embed', 'l2p_csr'
-base.method.blend.pgd.ball.norm=l3 -> base.method.blend.pgd.ball.norm = 'l3': must be 'l1', 'l2' or 'linf'
 base.encoder.poolin=cls -> base.encoder.poolin: no such field of Encoder. Did you mean 'pooling'?
 base.encoder.pooling=prompt -> base.encoder: pooling: prompt and a template
 base.corpus.source={kind: txt} -> base.corpus.source.kind = 'txt': must be one of
@@ -55,24 +47,20 @@ warm_start={study: joint} -> warm_start: is no longer possible: a search begins 
     trials. Remove it (if it is inherited: `warm_start: null`). To go on with a search, raise its num_trials; for
     another space, write the best settings that are known into `base`, which runs first
 num_trials=abc -> num_trials = 'abc': must be an integer
-num_trials=0 -> num_trials = 0: must be > 0
 name=Bad Name -> name = 'Bad Name': must match
 objective.metric=test -> objective.metric: 'test' is a test split, which can never select
 objective.metric=dve -> objective.metric: 'dve' is not produced by training. Did you mean 'dev'?
 objective.direction=maximise -> objective.direction = 'maximise': must be 'maximize' or 'minimize'. Did you mean
-sampler.name=tpee -> sampler.name = 'tpee': must be 'tpe', 'gp', 'cma_es', 'nsga2'
 objective.metric=robust/spearmn -> is not produced by training. Did you mean 'robust/spearman'?
 objective.metric=robust/drift -> objective: a better 'robust/drift' is found by `direction: minimize`
 objective={metric: robust/spearman, direction: minimize} -> objective: a better 'robust/spearman' is found by
     `direction: maximize`
 base.replayed.recipe=pwsw -> base.replayed.recipe = 'pwsw': must be 'none',
-base.replayed.num_pairs=0 -> base.replayed.num_pairs = 0: must be > 0
 base.watched={STS-B/geometry: 20} -> base.watched: is no longer possible: training measures dev pairs and replayed
     attacks, and nothing else. Remove it (if it is inherited: `watched: null`). List its evaluations in `evaluations`
 search.watched={choice: [1, 2]} -> search.watched: is no longer possible: training measures dev pairs and replayed
 objective.metric=STS-B/geometry/alignment -> 'STS-B/geometry/alignment' is an evaluation's, and those never
 seeds=[0, 1] -> confirm.seeds.0 = 1: this seed was used in the search
-resources.workers=0 -> resources.workers = 0: must be > 0
 resources.workers=3 -> batch_size = 32: must be a multiple of resources.workers = 3
 serch={} -> serch: no such field of Study. Did you mean 'search'?
 baselines=[start, ende] -> baselines.1 = 'ende': must be 'token_overlap', 'untrained', 'start', 'cls', 'mean',
@@ -157,18 +145,6 @@ def test_what_axes_break_together_is_refused_once_at_all_of_them():
     assert len(caught.value.problems) == 1
 
 
-def test_impossible_corners_do_not_end_the_search_for_warnings():
-    base = read_study(JOINT).study.base
-    domains = {
-        "method.blend.pgd.step_size": Log(log=(1e-6, 0.1)),
-        "method.blend.pgd.num_steps": Choice(choice=(0, 16)),
-        "method.blend.fgsm.num_steps": Choice(choice=(16, 0)),  # no adversary at all where both are 0
-    }
-    axes = tuple(Axis(path.split(".", 2)[2], domain, (path,)) for path, domain in domains.items())
-    (warning,) = risks_of_saturation(Space(base, axes))
-    assert warning.startswith("delta can reach its bound")
-
-
 ROWS = "grid={axes: {rho: [0, 1]}, rows: {ours: {}, other: {%s}}}"
 WRITTEN = {  # values of an axis, the last of them not the base's
     "replayed.recipe": ("pwws", "textbugger"),
@@ -213,14 +189,6 @@ def test_rows_that_say_what_the_base_says_are_judged_alike_and_encoders_may_diff
     assert read_study(JOINT, [*elsewhere, named]).space.axes
     with pytest.raises(InputErrors, match=r"encoder\.pooling: writes base\.encoder\.pooling, against which"):
         read_study(JOINT, [*elsewhere, pooled])
-
-
-def test_an_equal_share_is_valid_and_a_bound_that_only_may_be_reached_a_warning():
-    read_study(
-        JOINT, ["resources.executor=train", "resources.workers=4", "search.batch_size={choice: [4, 8, 32]}"]
-    )
-    checked = read_study(JOINT, ["search.beta={log: [1e-3, 0.5]}"])
-    assert any("delta can reach its bound" in warning for warning in checked.warnings)
 
 
 def test_baselines_of_one_encoder_do_not_judge_rows_that_start_from_another():

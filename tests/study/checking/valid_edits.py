@@ -2,44 +2,31 @@
 
 SEARCHES = """
 name=a-b_c9
-seeds=[5]
 num_trials=16.0
-sampler={name: quasi_random}
 sampler={name: tpe, num_startup: 1}
 sampler={name: grid};;search={rho: {choice: [0, 0.5, 1]}, N: {int: [1, 6], into: [pgd.num_steps, fgsm.num_steps]}}
 objective={metric: loss, direction: minimize}
 objective={metric: loss, direction: minimize};;early_stopping={first: 10}
 early_stopping=null;;objective=null;;objectives=[{metric: dev}, {metric: cost/work, direction: minimize}]
-early_stopping=null;;objectives=[{metric: dev}, {metric: loss, direction: minimize}]
-constraints=[]
-warm_start=null
 search_budget={steps: 60}
-search_budget={device_hours: 4}
 early_stopping=null
 early_stopping={first: 45, factor: 9}
 early_stopping={first: 2, factor: 2};;base.selection.every=2
 evaluations=[builtin/test, STS12/test, STS13/test, STS14/test, STS15/test, STS16/test, STS-B/test, SICK-R/test]
 confirm=null
 confirm.num_best=16
-confirm.resources=null
-confirm.resources={executor: inline}
 resources={executor: auto, workers: 32}
-resources={executor: train, gpus: 1}
 resources={threads: 4, max_concurrent: 2, max_attempts: 1, max_silence_s: 60}
-resources=null
 allowance={hours_per_cell: [0.5, 1], steps_per_cell: 10, price_per_hour: 2}
 baselines=[]
 baselines=[untrained, start]
 base.optimizer={lr: 1/1000, beta1: 0, beta2: 0.99, epsilon: 1e-6, weight_decay: 0.1, max_norm: 10}
 base.budget={unit: epochs, amount: 2};;early_stopping=null
-base.selection.dev=STS-B
 base.selection.dev=[STS-B, SICK-R]
-base.selection.dev=[builtin]
 base.selection.dev=[builtin, mine.tsv]
 base.encoder={name: bert-base-uncased, pooling: cls}
 base.encoder={name: /some/folder, pooling: first_last, revision: abc}
 base.encoder={name: tiny, pooling: prompt, template: 'This sentence of "[X]" means [MASK].'}
-base.corpus.source=some/file.txt
 base.corpus.source=[a.txt, b.txt.gz]
 base.corpus.source={dataset: org/name, column: sentence, split: 'train[:1000]'}
 base.corpus.source={seed: 3, num_sentences: 100}
@@ -49,19 +36,14 @@ base.method.token_level={scaling: after, write_back: last, redraw: epoch, sigma:
 base.method.masks={phi: 0.05, num_layers: 1, step_size: 1, sites: below_k}
 base.method.blend.rho=0
 base.method.blend.pgd.sigma=0.2;;base.method.blend.fgsm.sigma=0.2
-search.alpha={log: [1e-5, 1e-4]}
 search.alpha={choice: [1e-5, 1/1000]}
 search.alpha={float: [1e-6, 1e-5]}
 search.alpha=null
-search={rho: {float: [0, 1]}}
 search.rho={float: [0.6, 1]}
 search.N={int: [1, 2], into: [pgd.num_steps]}
 search.optimizer.lr={log: [1e-4, 1e-2]}
-search.xi={log: [1e-4, 1e-2]}
-search.tau={log: [0.01, 0.2]}
 search.phi=null;;search.masks.phi={float: [0, 0.1]}
 search.batch_size={choice: [16, 32, 64]}
-search.max_length={int: [16, 32]}
 search.head={choice: [none, linear_tanh, batch_norm]}
 search.corpus.limit={int: [100, 200]}
 search.source={choice: [builtin, other.txt]}
@@ -83,10 +65,8 @@ search={kind: {variants: {rse: {}, v: {method: {name: v_adv_cse}}}}, weight: {lo
 """
 
 GRIDS = """
-seeds=[0]
 seeds=[3, 1, 2]
 grid.axes.beta=[1e-3, 1/100, 0.02]
-grid.axes.beta={choice: [1e-3, 1e-2]}
 grid.axes={norm: {choice: [l1, l2], into: [pgd.ball.norm, fgsm.ball.norm, token_level.ball.norm]}}
 grid.axes={N: {int: [1, 16], into: [pgd.num_steps, fgsm.num_steps]}}
 grid.axes={N: {int: [0, 2], into: [pgd.num_steps, fgsm.num_steps]}};;base.method.lambda1=0
@@ -103,10 +83,8 @@ grid={rows: {paper: {}, more: {phi: 0.1}}}
 grid={factorial: {rho: [0, 0.5], beta: [1e-3, 1e-2]}, rows: {paper: {phi: 0.1}}}
 grid={factorial: {rho: [0, 1], beta: [1e-3, 1e-2], phi: [0, 0.1], lambda2: [0, 1/200]}, resolution: 3}
 grid={factorial: {N: {choice: [1, 5], into: [pgd.num_steps, fgsm.num_steps]}, kind: {variants: {a: {}, b: {tau: 0.1}}}}}
-base.budget={unit: epochs, amount: 3}
 evaluations=[builtin/test, SICK-R/test]
 objective={metric: loss, direction: minimize}
 objective.metric=dev/kept
-resources={executor: train, workers: 2}
 early_stopping=null
 """

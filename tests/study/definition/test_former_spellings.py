@@ -42,28 +42,6 @@ def test_a_budget_is_an_allowance_and_both_at_once_are_refused(tmp_path):
         Study.model_validate({"budget": {}, "allowance": {}})
 
 
-@cases("word", ["budget", "allowance"])
-@cases("other", ["budget", "allowance"])
-def test_either_may_be_overridden_by_either(tmp_path, word, other):
-    assert (
-        study(
-            tmp_path, f"{word}: {{price_per_hour: 2}}", [f"{other}.price_per_hour=6"]
-        ).allowance.price_per_hour
-        == 6
-    )
-    assert study(tmp_path, f"{word}: {{price_per_hour: 2}}", [f"{other}=null"]).allowance.price_per_hour == 0
-
-
-def test_a_file_lies_over_one_that_spells_it_otherwise(tmp_path):
-    write(
-        tmp_path / "below.yaml",
-        "name: a\nquestion: b\nbase: {}\nsearch: {rho: {float: [0, 1]}}\nbudget: {price_per_hour: 3}",
-    )
-    over = write(tmp_path / "over.yaml", "extends: below.yaml\nallowance: {steps_per_cell: 4}\n")
-    allowance = read_study(over).study.allowance
-    assert (allowance.steps_per_cell, allowance.price_per_hour) == (4, 3)
-
-
 def test_no_eta_has_the_identity_and_is_stored_as_it_always_was():
     assert Trial.model_validate(ABSENT) == Trial.model_validate(NONE)
     assert Trial.model_validate(ABSENT).identity()["method"]["token_level"]["presence"] == "none"
@@ -71,15 +49,6 @@ def test_no_eta_has_the_identity_and_is_stored_as_it_always_was():
     stored = Trial.model_validate(ABSENT).model_dump(mode="json")
     assert stored["method"]["token_level"]["presence"] == "none"
     assert Trial.model_validate(json.loads(json.dumps(stored))) == Trial.model_validate(ABSENT)
-
-
-@pytest.mark.parametrize("word", ["absent", "none"])
-def test_the_base_is_a_point_of_an_axis_in_either_spelling(tmp_path, word):
-    axis = f"search: {{token_level.presence: {{choice: [present, {word}]}}}}"
-    text = f"name: a\nquestion: b\nbase: {{method: {{token_level: {{presence: {word}}}}}}}\n{axis}\nnum_trials: 2\n"
-    checked = read_study(write(tmp_path / "a.yaml", text))
-    assert checked.space.base_point == {"token_level.presence": word}
-    assert checked.space.apply(checked.space.base_point) == checked.space.base
 
 
 def test_a_pattern_stands_for_the_evaluations_it_matches_and_one_of_none_is_refused(tmp_path):

@@ -6,7 +6,8 @@ import pytest
 
 from rse_study.errors import InputError, InputErrors
 from rse_study.study.checking.validation import read_study
-from rse_study.study.definition.reading import overlay, read_extended, read_spec, require_kind
+from rse_study.study.definition.paths import overlay
+from rse_study.study.definition.reading import read_extended, read_spec, require_kind
 from rse_study.study.definition.shipped import shipped_clusters, shipped_studies, shipped_trials
 from rse_study.training.trial import Trial
 from tests.cases import cases
@@ -25,6 +26,8 @@ def test_what_lies_over_replaces_an_axis_as_a_whole_and_null_takes_it_away():
     below = {"search": {"rho": {"float": [0, 1]}, "phi": {"float": [0, 0.3]}}}
     above = {"search": {"rho": {"choice": [0, 1]}, "phi": None}}
     assert overlay(below, above) == {"search": {"rho": {"choice": [0, 1]}}}
+    below, above = ({"grid": {"factorial": {"k": {"variants": {name: {}}}}}} for name in ("a", "b"))
+    assert overlay(below, above) == above
     below, above = {"base": {"rtd": {"choice": "sample", "share": 0.5}}}, {"base": {"rtd": {"share": 0.3}}}
     assert overlay(below, above) == {"base": {"rtd": {"choice": "sample", "share": 0.3}}}
     below = {"grid": {"axes": {"beta": {"choice": [1, 2], "into": ["x"]}}, "rows": {"a": {"rho": 1}}}}
@@ -57,29 +60,6 @@ def test_every_shipped_file_is_of_its_kind():
             require_kind(read_extended(path), kind, where=str(path))
 
 
-DESIGN_FILE = """
-extends: {joint}
-name: design
-{nulls}
-grid:
-  factorial:
-    rho: [0, 0.5]
-    kind: {{variants: {{rse: {{}}, bare: {{phi: 0.1}}}}}}
-seeds: [0, 1]
-"""
-
-
-def test_a_file_that_extends_a_design_replaces_a_factor_with_its_levels(tmp_path):
-    nulls = "\n".join(f"{name}: null" for name in ONLY_SEARCH)
-    write(tmp_path / "design.yaml", DESIGN_FILE.format(joint=JOINT, nulls=nulls))
-    factor = "kind: {variants: {rse: {}, more: {phi: 0.2}}}"
-    path = write(tmp_path / "over.yaml", f"extends: design.yaml\ngrid: {{factorial: {{{factor}}}}}\n")
-    levels = [tuple(row.proposal.values()) for row in read_study(path).rows]
-    assert levels == [(0, "rse"), (0, "more"), (0.5, "rse"), (0.5, "more")]
-    step_size = "grid.factorial.pgd.step_size=[1e-5, 2e-5]"
-    assert len(read_study(path, [step_size]).rows) == 8
-
-
 def test_a_file_lies_over_one_or_several_each_over_those_before_it(tmp_path):
     write(tmp_path / "one.yaml", "a: 1\nb: 1\nc: 1\nd: {x: 1, y: 1}\n")
     write(tmp_path / "two.yaml", "b: 2\nc: 2\nd: {y: 2, z: 2}\n")
@@ -96,20 +76,6 @@ def test_a_file_lies_over_one_or_several_each_over_those_before_it(tmp_path):
     write(tmp_path / "two.yaml", "confirm: null\nsearch: {rho: {choice: [0, 1]}}\n")
     path = write(tmp_path / "over.yaml", "extends: [one.yaml, two.yaml]\n")
     assert read_extended(path) == {"search": {"rho": {"choice": [0, 1]}}}
-
-
-def test_each_of_several_may_extend_and_two_may_extend_the_same(tmp_path):
-    """Paths are relative to the file that names them; what two of them lie over is no circle."""
-    for name in ("deep", "side"):
-        (tmp_path / name).mkdir()
-    write(tmp_path / "root.yaml", "a: 0\nb: 0\nc: 0\n")
-    write(tmp_path / "deep" / "one.yaml", "extends: ../root.yaml\nb: 1\n")
-    write(tmp_path / "side" / "two.yaml", "extends: [../root.yaml]\nc: 2\n")
-    path = write(tmp_path / "over.yaml", "extends: [deep/one.yaml, side/two.yaml]\n")
-    # the second brings the root along, which lies over the first
-    assert read_extended(path) == {"a": 0, "b": 0, "c": 2}
-    path.write_text("extends: [side/two.yaml, deep/one.yaml]\n")
-    assert read_extended(path) == {"a": 0, "b": 1, "c": 0}
 
 
 @cases(
@@ -178,18 +144,6 @@ def test_a_path_that_cannot_be_extended_is_refused_with_its_remedy(tmp_path, nam
     assert len(caught.value.what) < 300
 
 
-def test_files_that_all_extend_the_next_twice_are_read_once_each_and_no_chain_is_endless(tmp_path):
-    for number in range(19):
-        below = f"extends: [{number + 1}.yaml, {number + 1}.yaml]\nk{number}: {number}\n"
-        write(tmp_path / f"{number}.yaml", below)
-    write(tmp_path / "19.yaml", "k19: 19\n")
-    assert read_extended(tmp_path / "0.yaml") == {f"k{number}": number for number in range(20)}
-    write(tmp_path / "19.yaml", "extends: 20.yaml\n")
-    write(tmp_path / "20.yaml", "extends: 21.yaml\n")
-    with pytest.raises(InputError, match=r"at most 20 files extend each other in a row\. Join some"):
-        read_extended(tmp_path / "0.yaml")
-
-
 @cases(
     ("written", "shown"),
     [
@@ -225,26 +179,6 @@ def test_an_override_names_a_field_by_the_end_of_its_path_and_nothing_is_told_wh
     assert [problem.what for problem in caught.value.problems] == expected
 
 
-OVERRIDES = [
-    ("confirm=null", lambda checked: checked.study.confirm is None),
-    ("seeds=[7]", lambda checked: checked.study.seeds == (7,)),
-    ("early_stopping.first=30", lambda checked: checked.rungs == (30,)),
-    ("resources.executor=train", lambda checked: checked.study.resources.runs_on == "train"),
-    ("search.rho=null", lambda checked: "rho" not in {axis.name for axis in checked.space.axes}),
-    ("search.rho.float=[0, 0.5]", lambda checked: checked.study.search["rho"].float == (0, 0.5)),
-    (
-        "search.pgd.sigma={float: [0.1, 0.2], into: [pgd.sigma, fgsm.sigma]}",
-        lambda checked: "pgd.sigma" in checked.study.search,
-    ),
-    ("num_trials=null", lambda checked: checked.study.num_trials == 16),
-]
-
-
-@cases(("override", "holds"), OVERRIDES, ids=[override for override, _ in OVERRIDES])
-def test_an_override_changes_a_study(override, holds):
-    assert holds(read_study(JOINT, [override]))
-
-
 GRID_FILE = """
 extends: {joint}
 name: rows
@@ -278,20 +212,3 @@ def test_a_grid_may_extend_a_search_but_not_keep_what_belongs_to_one(grid_file):
         read_study(grid_file)
     assert [problem.what for problem in caught.value.problems] == ["num_trials", "sampler"]
     assert "`num_trials: null`" in str(caught.value)
-
-
-ROWS = [
-    ("grid.axes.beta=[1e-3, 2e-3, 3e-3]", 7),
-    ("grid.axes.beta=null", 3),
-    ("grid.axes.pgd.ball.norm.choice=[l1, l2, linf];grid.rows.paper.lambda2=0", 7),
-    ("grid.rows=null", 4),
-    ("grid.rows.paper=null", 4),
-    ("grid.rows.more={rho: 0}", 6),
-    ("grid.rows.paper.pgd.num_steps=3", 5),
-    ("seeds=[5]", 5),
-]
-
-
-@pytest.mark.parametrize(("override", "num_rows"), ROWS, ids=[override for override, _ in ROWS])
-def test_an_override_changes_a_grid(grid_file, override, num_rows):
-    assert len(read_study(grid_file, override.split(";")).rows) == num_rows

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft7Validator
 
-from rse_study.study.definition.reading import overlay
+from rse_study.study.definition.paths import overlay
 from rse_study.study.definition.schema import json_schema
 from rse_study.yaml12 import read_yaml
 from tests.cases import cases
@@ -39,9 +39,7 @@ def test_shipped_studies_satisfy_it_and_name_it(validator, path):
 
 GOOD = [
     {"grid": {"axes": {"beta": [1e-3, "1/100"], "N": {"int": [1, 4], "into": "pgd.num_steps"}}, "rows": {}}},
-    {"grid": {"rows": {"a": {}}}},
     {"base": {"method": {"lambda1": "1/128"}, "corpus": {"source": ["a.txt", "b.txt"]}}},
-    {"base": {"corpus": {"source": {"dataset": "org/name"}}}},
     {"search": {"norm": {"choice": ["l1", "l2"], "into": ["pgd.ball.norm"]}}},
     {"confirm": {"seeds": [1, 2], "resources": {"workers": 2}}, "early_stopping": {"first": 10}},
     {"extends": "bases/rse_paper.yaml"},
@@ -70,21 +68,16 @@ BAD = [
     ({"base": {"metod": {}}}, ["base"]),
     ({"base": {"method": {"blend": {"rho": 1.5}}}}, ["base", "method", "blend", "rho"]),
     ({"base": {"batch_size": "many"}}, ["base", "batch_size"]),
-    ({"base": {"batch_size": 8.5}}, ["base", "batch_size"]),
     ({"search": {"rho": {"float": [0, 1], "log": [1, 2]}}}, ["search"]),
-    ({"search": {"rho": {"float": [0]}}}, ["search"]),
     ({"search": {"rho": [0, 1]}}, ["search"]),
     ({"grid": {"axes": {"rho": {"log": [1, 2]}}}}, ["grid"]),
-    ({"grid": {"axes": {"rho": [1]}}}, ["grid"]),
     ({"evaluations": ["STS-B/dev"]}, ["evaluations"]),
     ({"objective": {"metric": "test"}}, ["objective", "metric"]),
     ({"seeds": [-1]}, ["seeds"]),
     ({"sampler": {"name": "tpee"}}, ["sampler", "name"]),
     ({"resources": {"gpus": True}}, ["resources", "gpus"]),
     ({"extends": ["x.yaml", 3]}, ["extends"]),
-    ({"extends": {"path": "x.yaml"}}, ["extends"]),
     ({"paper": {"scale": "small"}}, ["paper", "scale"]),
-    ({"paper": {"tabel": "rse-table6"}}, ["paper"]),
     ({"grid": {"baseline": ["a"]}}, ["grid", "baseline"]),
 ]
 

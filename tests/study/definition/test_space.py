@@ -4,7 +4,6 @@ from pathlib import Path
 import pytest
 
 from rse_study.study.checking.validation import read_study
-from rse_study.study.definition.paths import look_up
 
 JOINT = Path(str(files("search_spaces"))) / "joint.yaml"
 
@@ -36,16 +35,3 @@ def test_a_search_over_norm_and_n_by_symbol_is_the_one_that_lists_their_fields(s
         (axis.name, axis.symbol, axis.paths) for axis in space.axes
     }
     assert found.base_point == space.base_point
-
-
-def test_every_end_is_an_edge_and_symbols_lead_to_full_paths(space):
-    edges = list(space.edges())
-    assert {"rho": 0.0} in edges
-    assert {"rho": 1.0} in edges
-    assert {"norm": "l1"} in edges
-    assert len(edges) == 7 * 2 + 3 + 2
-    assert set(edges[-1]) == {axis.name for axis in space.axes}
-    paths = {axis.name: axis.paths for axis in space.axes}
-    assert paths["alpha"] == ("method.blend.pgd.step_size",)
-    assert paths["N"] == ("method.blend.pgd.num_steps", "method.blend.fgsm.num_steps")
-    assert look_up(space.base, paths["beta"][0]) == 1e-3

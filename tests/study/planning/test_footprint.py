@@ -2,7 +2,6 @@
 
 import shutil
 from dataclasses import replace
-from typing import get_args
 
 import pytest
 from safetensors.torch import load_file
@@ -26,7 +25,7 @@ from rse_study.study.planning.footprint import (
 from rse_study.training.loop import drive, train
 from rse_study.training.trial import Trial
 from tests.cases import cases
-from tests.study.planning.priced import grid_of, search_of
+from tests.study.planning.priced import grid_of
 from tests.training.world import SIMCSE, World, small_trial, stop_at
 
 GRID = {"axes": {"rho": [0, 0.5, 1]}}
@@ -85,15 +84,6 @@ def test_models_are_counted_by_what_is_kept(content, tmp_path, changes, num_mode
     assert found.disk == pytest.approx(
         num_models * found.cell.model + num_checkpoints * found.cell.checkpoint + found.ledger
     )
-
-
-def test_a_search_holds_checkpoints_of_stopped_trials_and_models_of_confirmed_ones(content, tmp_path):
-    checked = search_of(content, keep_models="best")
-    found = footprint(checked, 20, DataSizes(tmp_path), 2)
-    num_confirmed = 2 * len(checked.study.confirm.seeds)
-    assert found.num_models == 2 + num_confirmed
-    assert found.num_checkpoints == 2 * 2 + 20  # each may be stopped
-    assert footprint(search_of(content, early_stopping=None), 20, DataSizes(tmp_path), 2).num_checkpoints == 4
 
 
 @pytest.fixture
@@ -169,11 +159,6 @@ def test_a_disk_that_may_be_filled_is_warned_of(monkeypatch, content, tmp_path):
     assert disk_too_small(away, wanted, tmp_path) == disk_too_small(checked.study, None, tmp_path) == ""
     monkeypatch.setattr(shutil, "disk_usage", lambda path: disk._replace(free=10**12))
     assert disk_too_small(checked.study, wanted, tmp_path) == ""
-
-
-def test_every_precision_has_a_size():
-    for precision in get_args(Trial.model_fields["precision"].annotation):
-        assert cell_size(small_trial(precision=precision), BERT_BASE).activations > 0, precision
 
 
 def test_an_encoder_that_nobody_knows_here_has_no_footprint(content, tmp_path):

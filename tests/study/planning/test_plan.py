@@ -85,37 +85,10 @@ def test_a_search_is_priced_as_its_base_until_its_budget(content, tmp_path):
     assert any("search: it ends at its budget" in note for note in cut.notes)
 
 
-@cases(
-    ("base", "allowance", "hours"),
-    [
-        ({"budget": {"unit": "steps", "amount": 60}}, {}, (2, 3, 4)),
-        ({"budget": {"unit": "steps", "amount": 60}}, {"steps_per_cell": 6000}, (0.02, 0.03, 0.04)),
-        ({"budget": {"unit": "epochs", "amount": 2}}, {"steps_per_cell": 5000}, (0.2, 0.3, 0.4)),
-    ],
-)
-def test_a_shortened_study_costs_its_part_of_the_stated_hours(content, tmp_path, base, allowance, hours):
-    stated = {"hours_per_cell": [2, 4], **allowance}
-    checked = grid_of(
-        content | {"base": content["base"] | base}, {"rows": {"base": {}}}, seeds=[0], allowance=stated
-    )
-    planned = plan_study(checked, tmp_path)
-    assert planned.device_hours == Range(*map(pytest.approx, hours))
-    assert "2 to 4 hours for a base cell" in planned.source
-    measured = plan_study(checked, tmp_path, probe=timer(10.0))
-    assert measured.source == "a probe on this machine"
-
-
 def test_what_was_measured_is_preferred_to_what_was_stated(content, tmp_path):
     checked = grid_of(content, RHOS, **TWO_SEEDS, allowance={"hours_per_cell": [20, 40]})
     enter(checked, tmp_path, rows(checked)[:3], duration_s=3600.0)
     assert plan_study(checked, tmp_path).device_hours.mid == pytest.approx(3.0, rel=0.01)
-
-
-def test_rows_that_get_seeds_until_decided_are_planned_at_most(content, tmp_path):
-    seeds = {"until": "decided", "at_least": 3, "at_most": 9}
-    planned = plan_study(grid_of(content, {**RHOS, "baseline": "rho = 0"}, seeds=seeds), tmp_path)
-    assert planned.num_to_run == 27
-    assert any("these are the most" in note for note in planned.notes)
 
 
 def test_the_replayed_set_and_missing_data_are_noted(content, tmp_path, monkeypatch):

@@ -116,15 +116,6 @@ def test_a_new_search_is_counted_at_most(content, tmp_path, changes, wanted):
     assert sum(left.values()) == checked.num_cells
 
 
-def test_the_rest_of_a_search_counts_what_has_ended_and_what_its_file_asks_for_now(content, tmp_path):
-    checked = search_of(content, num_trials=6, **PLAIN)
-    states = ("complete", "stopped_early", "failed", "running")
-    trial = checked.study.base
-    enter(checked, tmp_path, [("search", number, trial, 0, state) for number, state in enumerate(states)])
-    assert left_by_stage(checked, tmp_path)["search"] == 3
-    assert left_by_stage(search_of(content, num_trials=9, **PLAIN), tmp_path)["search"] == 6
-
-
 def test_a_search_that_its_budget_ended_is_over_until_the_file_has_more(content, tmp_path):
     plain = PLAIN | {"confirm": None, "num_trials": 6}
     checked = search_of(content, search_budget={"steps": 150}, **plain)

@@ -10,7 +10,7 @@ from rse_study.cli.verbs.cluster.study_on_cluster import study_name
 from rse_study.cluster.reading import read_cluster
 from rse_study.cluster.submission_record import cluster_home, read_record
 from rse_study.errors import InputError
-from rse_study.on_ray.stored.stored_study import bring_study
+from rse_study.on_ray.stored.ledger_copy import bring_study
 from rse_study.storage.location import absolute
 from rse_study.storage.storage import Storage
 

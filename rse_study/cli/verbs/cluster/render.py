@@ -18,7 +18,8 @@ from rse_study.cluster.spec import ClusterSpec
 from rse_study.cluster.submit import write_submission
 from rse_study.cluster.wheel import wheel_of_this_version
 from rse_study.errors import InputErrors
-from rse_study.study.checking.validation import read_content, read_study
+from rse_study.study.checking.validation import read_study
+from rse_study.study.definition.content import read_content
 
 MOST_CHARACTERS = 20_000  # of a file on the screen: a manifest may hold a whole wheel
 

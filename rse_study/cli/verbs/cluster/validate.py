@@ -21,7 +21,8 @@ from rse_study.cluster.renderers.sbatch import FILE_NAME
 from rse_study.cluster.spec import ClusterSpec, LauncherCluster
 from rse_study.cluster.wheel import wheel_of_this_version
 from rse_study.errors import InputError, InputErrors
-from rse_study.study.checking.validation import CheckedStudy, read_content, read_study
+from rse_study.study.checking.validation import CheckedStudy, read_study
+from rse_study.study.definition.content import read_content
 from rse_study.yaml12 import parse_yaml
 
 T = TypeVar("T")

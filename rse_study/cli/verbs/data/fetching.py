@@ -75,8 +75,7 @@ def fetch_for_study(
     is_accepted: bool,
 ) -> int | None:
     """Fetch all that a study reads; exit code 3 where something is still missing."""
-    from rse_study.study.checking.data_check import CORPUS, check_data
-    from rse_study.study.checking.needs import needs_of
+    from rse_study.study.checking.data_check import CORPUS, check_data, needs_of
     from rse_study.study.checking.validation import read_study
 
     folder = data or data_dir()

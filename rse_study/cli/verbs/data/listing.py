@@ -51,7 +51,7 @@ def show_needs(study: str, overrides: Sequence[str], data: Path | None, *, as_js
     """Print all that a study reads, where each lies or goes, and whether it is here."""
     # These import the whole configuration, which `data list` alone does without.
     from rse_study.data.hub_models import check_models, is_on_machine
-    from rse_study.study.checking.needs import needs_of
+    from rse_study.study.checking.data_check import needs_of
     from rse_study.study.checking.validation import read_study
 
     folder = data or data_dir()

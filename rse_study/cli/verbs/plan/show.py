@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -20,8 +20,9 @@ from rse_study.cli.terminal.screen import announce, print_rows, say, stderr
 from rse_study.cli.verbs.data.listing import missing_text
 from rse_study.cli.verbs.plan.table import HEADINGS, LEAST_IMPORTANT, as_content, lines_below, stage_rows
 from rse_study.data.location import cache_dir, data_dir
-from rse_study.errors import InputError, InputErrors
+from rse_study.errors import InputErrors
 from rse_study.results.archive import ORIGIN
+from rse_study.results.files.connect import has_ledger
 from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import MADE_FROM_CORPUS, CheckedStudy, read_study
 from rse_study.study.planning.footprint import disk_too_small, missing_gpu
@@ -159,29 +160,28 @@ def read_limited(study: str, overrides: Sequence[str], store: Path, max_hours: f
     return read_study(path, [*overrides, f"search_budget.device_hours={max_hours:g}"])
 
 
-def materials_of_identity(checked: CheckedStudy, store: Path, *, is_here: bool) -> PrepareMaterials:
+def materials_of_identity(checked: CheckedStudy, store: Path, *, is_here: bool) -> PrepareMaterials | None:
     """Return a function that prepares the materials of a trial's identity.
 
-    Replayed sets, which take long, are left out. It raises InputError unless the study's data and base are
-    on this machine.
+    None if there is no ledger to compare with, or if the study's data or base are not on this machine.
     """
     folder = store / checked.study.name
-    stands_here = cache(lambda: is_here and not stands_elsewhere(checked, folder))
+    if not is_here or not has_ledger(folder) or stands_elsewhere(checked, folder):
+        return None
+    return partial(_without_replayed, checked.folder, folder)
 
-    def prepare(trial: Trial) -> Materials:
-        if not stands_here():
-            raise InputError("its data or its base are not here", where=checked.study.name)
-        plain = trial.model_copy(update={"replayed": Replayed()})
-        with ActivityBars(stderr()) as bars, bars.waiting("comparing corpus and base with the ledger's"):
-            return materials_of(SILENCE, checked.folder, plain, study_dir=folder)
 
-    return prepare
+def _without_replayed(beside: Path, study_dir: Path, trial: Trial) -> Materials:
+    """Prepare a trial's materials without its replayed sets, which take long."""
+    plain = trial.model_copy(update={"replayed": Replayed()})
+    with ActivityBars(stderr()) as bars, bars.waiting("comparing corpus and base with the ledger's"):
+        return materials_of(SILENCE, beside, plain, study_dir=study_dir)
 
 
 def stands_elsewhere(checked: CheckedStudy, folder: Path) -> bool:
     """Whether a study came in an archive, or without the base that was trained for it."""
     if (folder / ORIGIN).is_file():
         return True
-    from rse_study.assets.trained import trained_assets  # imports torch
+    from rse_study.assets.fingerprint import trained_assets  # imports torch
 
     return checked.study.base.encoder.name in MADE_FROM_CORPUS and not trained_assets(folder, cache_dir())

@@ -8,10 +8,9 @@ from typing import Any
 from rse_study.cli.terminal.cell_names import names_by_identity
 from rse_study.cli.verbs.status.pace import pace_of
 from rse_study.results.bit_equality import describe_machines
-from rse_study.results.cell_state import as_next_run_finds, is_lost
 from rse_study.results.device_time import gpus_per_worker, seconds_of
 from rse_study.results.files.lock import holder
-from rse_study.results.reader import Reader
+from rse_study.results.reader import Reader, as_next_run_finds, is_lost
 from rse_study.results.records import FINISHED, AttemptRecord, CellRecord, Record, Stage
 from rse_study.results.row_checks import inert_sentences, row_checks
 from rse_study.results.row_names import in_order_of_file, names_of_records
@@ -170,7 +169,7 @@ def _state(ledger: _Snapshot, held_by: dict[str, Any] | None) -> StudyStatus:
     shares = {cell.identity: cell.share for cell in running}
     return StudyStatus(
         **study.model_dump(include={"name", "question", "kind"}),
-        revision=ledger.ledger.revisions()[-1].number,
+        revision=ledger.ledger.revision(),
         objective=study.objective.label or study.objective.metric,
         direction=study.objective.direction,
         counts=counts,

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from rse_study.results.cell_state import HAS_RESULT
+from rse_study.results.reader import HAS_RESULT
 from rse_study.results.records import AttemptRecord
 from rse_study.search.state import SearchState
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.downstream.toy_tasks import write_anli, write_mrpc, write_nli, write_stsb
+from tests.downstream.toy_tasks import write_anli, write_nli
 
 QUICK = ("--pooling", "mean", "--max-length", "16", "--epochs", "1")
 
@@ -47,26 +47,6 @@ def test_nli_of_what_is_here(fine_tune, texts, tmp_path):
     assert "SNLI train" in again.err
     assert {row["task"] for row in kept["rows"]} == {"SNLI", "ANLI"}
     assert (kept["pooling"], kept["suite"]) == ("mean", "nli")
-
-
-def test_glue_of_what_is_here(fine_tune, texts):
-    write_mrpc(texts, "train", 60, seed=0)
-    write_mrpc(texts, "validation", 12, seed=1)
-    write_stsb(texts, "train", 60, seed=0)
-    write_stsb(texts, "validation", 12, seed=1)
-    ended = fine_tune("glue", "--json")
-    assert ended.code == 0, ended.err
-    told = json.loads(ended.out)
-    found = {(row["task"], row["aggregation"]) for row in told["rows"]}
-    assert found == {("GLUE-MRPC", "f1"), ("GLUE-MRPC", "accuracy")} | {
-        ("GLUE-STS-B", metric) for metric in ("pearson", "spearman")
-    }
-    assert set(told["absent"]) == {"CoLA", "SST-2", "QQP", "MNLI", "QNLI", "RTE", "WNLI"}
-    assert "no such folder" in told["absent"]["RTE"]
-    assert re.search(r"GLUE-STS-B: .*Spearman -?\d\.\d{3} on a held-out share", ended.err)
-    one = json.loads(fine_tune("glue", "--on", "STS-B", "--seed", "1", "--json").out)
-    assert {row["task"] for row in one["rows"]} == {"GLUE-STS-B"}
-    assert {row["seed"] for row in one["rows"]} == {1}
 
 
 @pytest.mark.parametrize(

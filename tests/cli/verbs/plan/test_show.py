@@ -145,14 +145,6 @@ def test_limits(rse, grid, ran, arguments, code, said):
     assert ("device time in all" in ended.out) == (code != 2)
 
 
-def test_a_warning_where_only_the_high_estimate_is_too_much(rse, grid, ran):
-    # Other threads than those measured: 24 h expected of four threads, up to twice as much.
-    ended = rse("plan", str(grid), "-o", "resources.threads=4", "--max-hours", "30")
-    assert ended.code == 0, ended
-    assert ended.err.startswith("warning: little: ")
-    assert "max_hours = 30" in ended.err
-
-
 def test_what_is_missing_here_is_said_before_anybody_runs_it(rse, monkeypatch, tmp_path):
     """`run` would refuse the study: the next step is to fetch, not to run."""
     monkeypatch.setenv("RSE_STUDY_DATA", str(tmp_path / "nothing"))
@@ -173,12 +165,6 @@ def test_a_clusters_price_is_the_plans(rse):
     )
     assert "rse-aws-gpu: aws, nodes: 0 to 8 'gpu'; 0.1 to 3.7 an hour, head included" in content["notes"]
     assert any(note.startswith("20 cells at a time") for note in content["notes"])
-
-
-def test_a_plan_for_a_cluster_that_cannot_run_it_is_refused(rse):
-    ended = rse("plan", "joint", "-o", "resources.threads=3", "--cluster", "local")
-    assert ended.code == 2
-    assert "one worker of a cell needs 3 CPUs on one node" in ended.err
 
 
 def test_hours_on_a_busy_machine_are_warned_of(rse, grid, ran, monkeypatch):

@@ -8,7 +8,6 @@ import pytest
 
 from rse_study.cli.verbs.report import watch
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.reader import Reader
 from tests.cli.a_study import SEARCH, cell_of, run
 
 RELOADS = re.compile(r'<html lang="en" data-reload="(\d+)" data-written="\d{4}-')
@@ -25,18 +24,6 @@ def test_a_study_nobody_runs_is_written_once(rse, ran, hurried, tmp_path):
     (line,) = ended.out.splitlines()
     assert line.endswith("report.html: final; it no longer reloads itself")
     assert not RELOADS.search((tmp_path / "studies/little/report.html").read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize("asked", [("--all",), ("little", "--watch")])
-def test_importance_that_a_ledger_lacks_is_computed(rse, tmp_path, asked):
-    folder = tmp_path / "studies" / "little"
-    with Ledger.open(folder) as ledger:
-        ledger.freeze(SEARCH)
-        for trial in range(8):
-            run(ledger, cell_of(trial, proposal={"rho": trial / 8}), 50.0 + trial)
-    assert rse("report", *asked).code == 0
-    with Reader(folder) as reader:
-        assert set(reader.importance()["axis"]) == {"rho"}
 
 
 @pytest.mark.slow

@@ -1,17 +1,12 @@
 """What `status` says of a study that runs, was interrupted, or is complete."""
 
-import io
 import json
 import re
-import signal
 import sqlite3
-import subprocess
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from rse_study.cli.verbs.status import show
 from rse_study.cli.verbs.status.content import StudyStatus, state_of
@@ -22,14 +17,6 @@ from rse_study.results.study_record import ObjectiveRecord
 from tests.cli.a_study import SEARCH, cell_of, end, fail, finish, run, start
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "status.md"
-
-# A shell's background job inherits that SIGINT is ignored, and so would what it starts.
-WATCH = """
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from rse_study.cli.app import app
-app(["status", "little", "--watch"])
-"""
 
 
 @pytest.fixture
@@ -123,14 +110,6 @@ def test_nobody_can_say_how_long_before_a_cell_has_ended(ledger, study_dir):
     state = state_of(study_dir)
     assert (state.eta_s, state.best) == (None, None)
     assert "left: unknown until a cell has ended" in lines_of(state)
-
-
-def test_who_looks_disturbs_nobody(halfway, study_dir):
-    before = {path: path.read_bytes() for path in study_dir.rglob("*") if path.suffix == ".json"}
-    state_of(study_dir)
-    finish(halfway, cell_of(3), 70.0)
-    assert state_of(study_dir).best.trial == 3
-    assert all(path.read_bytes() == content for path, content in before.items() if "cells" not in path.parts)
 
 
 def test_what_runs_without_a_holder_was_interrupted(study_dir):
@@ -291,15 +270,6 @@ def test_watching_ends_at_once_where_nobody_runs_what_was_begun(rse, left, monke
     assert "not running; `rse-study run` resumes it" in watch(rse, monkeypatch)
 
 
-def test_watching_ends_when_the_run_left_a_lost_cell(rse, study_dir, monkeypatch):
-    with ExitStack() as held:
-        ledger = held.enter_context(Ledger.open(study_dir))
-        ledger.freeze(SEARCH)
-        said = watch(rse, monkeypatch, lambda: give_up(ledger), held.close)
-    assert "not running" in said
-    assert "trial 0, attempt 1: worker killed by signal 9" in said
-
-
 def test_a_study_that_has_not_begun_is_waited_for(rse, study_dir, monkeypatch):
     with Ledger.open(study_dir) as ledger:
         ledger.freeze(SEARCH)
@@ -309,24 +279,3 @@ def test_a_study_that_has_not_begun_is_waited_for(rse, study_dir, monkeypatch):
             held.enter_context(Ledger.open(study_dir))
 
         assert "not running" in watch(rse, monkeypatch, lambda: None, begin, held.close)
-
-
-def test_a_terminal_shows_the_last_look(left):
-    screen = Console(file=io.StringIO(), width=100, force_terminal=True)
-    show.watch_status(left, screen)
-    assert "not running" in screen.file.getvalue()
-
-
-def test_ctrl_c_ends_watching_with_130(halfway, tmp_path):
-    command = [sys.executable, "-c", WATCH]
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            assert "2 complete" in process.stdout.readline()
-            process.send_signal(signal.SIGINT)
-            said = process.communicate(timeout=60)[1]
-        finally:
-            process.kill()
-    assert process.returncode == 130
-    assert "Traceback" not in said
