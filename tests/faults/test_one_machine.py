@@ -116,7 +116,7 @@ def test_nobody_else_reads_the_token_or_the_storages_key(undisturbed, here):
 def test_a_disk_that_is_full_ends_the_run_in_one_line_and_the_same_command_goes_on(
     here, undisturbed, tmp_path
 ):
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", tmp_path], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", tmp_path], check=True)
     try:
         folder, filler = tmp_path / "machine", tmp_path / "filler"
         ended = run(here, folder, lambda driver: fill(filler))
