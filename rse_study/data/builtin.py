@@ -19,8 +19,7 @@ from rse_study.data.grammar import (
     say,
     vocabulary,
 )
-from rse_study.data.labelled import Labelled
-from rse_study.data.pairs import StsPairs
+from rse_study.data.labelled import Labelled, StsPairs
 
 NUM_PAIRS = 400
 OPINIONS = "builtin-opinions"  # not the pairs' name, since scores of both are shown together

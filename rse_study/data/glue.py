@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 
 from rse_study.data.hub import load_split
-from rse_study.data.labelled import Labelled
+from rse_study.data.labelled import Labelled, StsPairs
 from rse_study.data.labelled_sets import Example, label_of, labelled, malformed, text_of
-from rse_study.data.pairs import StsPairs
 from rse_study.data.tasks import GLUE, HUB_NAME, GlueTask
 from rse_study.errors import InputError, MissingFile
 from rse_study.registry import Registry, did_you_mean

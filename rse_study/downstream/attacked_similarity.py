@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 
 from rse_study.activity import ProgressCallback
 from rse_study.assets.fingerprint import fingerprint_of_model
-from rse_study.data.pairs import StsPairs
+from rse_study.data.labelled import StsPairs
 from rse_study.data.readers import DEV_SPLITS, read_sts
 from rse_study.downstream.attack_models import ResourceLoader, fingerprint_resources, resources_for
 from rse_study.downstream.attacked_classifier import figures_of, kept_outcomes, rows_under_attack, summary_row

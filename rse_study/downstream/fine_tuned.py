@@ -11,8 +11,7 @@ import numpy as np
 from jaxtyping import Int
 
 from rse_study.assets.victim import VictimClassifier, victim
-from rse_study.data.labelled import Text
-from rse_study.data.pairs import StsPairs
+from rse_study.data.labelled import StsPairs, Text
 from rse_study.data.questions import Questions
 from rse_study.downstream.registry import FINE_TUNED, SYNONYMS
 from rse_study.downstream.scored_model import ModelFiles

@@ -15,9 +15,8 @@ import numpy as np
 from rse_study.assets.victim import VictimClassifier, taken
 from rse_study.data.attack_sets import training_for
 from rse_study.data.glue import read_glue
-from rse_study.data.labelled import Labelled
+from rse_study.data.labelled import Labelled, StsPairs
 from rse_study.data.labelled_sets import ANLI_ROUNDS, REVIEWS, files_of, read_labelled
-from rse_study.data.pairs import StsPairs
 from rse_study.data.questions import Questions, read_squad
 from rse_study.data.tasks import GLUE, NLI_CLASSES
 from rse_study.data.text_files import SET_DATA

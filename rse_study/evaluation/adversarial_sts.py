@@ -7,8 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from rse_study.data.labelled import Text
-from rse_study.data.pairs import StsPairs
+from rse_study.data.labelled import StsPairs, Text
 from rse_study.evaluation.attacks.attack import Target
 from rse_study.evaluation.attacks.outcome import AttackOutcome, Summary, summarise
 from rse_study.evaluation.rank_correlation import spearman

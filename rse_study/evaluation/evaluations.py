@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from rse_study.activity import ProgressCallback
-from rse_study.data.pairs import StsPairs
+from rse_study.data.labelled import StsPairs
 from rse_study.evaluation.vectors import CachedEncoder, Embed
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rse_study.data.pairs import StsPairs
+from rse_study.data.labelled import StsPairs
 from rse_study.data.readers import read_sts
 from rse_study.evaluation.changes import CHANGES, ChangeResources
 from rse_study.evaluation.evaluations import PairsEvaluation, evaluation_row

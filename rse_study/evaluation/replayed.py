@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from rse_study.data.labelled import Labelled, Text
-from rse_study.data.pairs import StsPairs
+from rse_study.data.labelled import Labelled, StsPairs, Text
 from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import cosines_of
 from rse_study.evaluation.evaluations import evaluation_row

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from rse_study.data import builtin
-from rse_study.data.pairs import StsPairs
+from rse_study.data.labelled import StsPairs
 from rse_study.data.readers import read_sts
 from rse_study.evaluation.evaluations import PairsEvaluation
 from rse_study.evaluation.rank_correlation import spearman

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from rse_study.data.pairs import StsPairs
+from rse_study.data.labelled import StsPairs
 from rse_study.results.files.atomic import write_whole
 from rse_study.spec import fingerprint_of
 from rse_study.training.trial import Trial

@@ -10,7 +10,7 @@ from rse_study.assets import prepare
 from rse_study.assets.replayed import adversarial_set
 from rse_study.assets.store import META
 from rse_study.data import builtin
-from rse_study.data.pairs import StsPairs
+from rse_study.data.labelled import StsPairs
 from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import cosines_of, fit_score, targets_of
 from rse_study.evaluation.attacks.attacked_text import AttackedText

@@ -8,7 +8,7 @@ import torch
 
 from rse_study.collectives import Alone
 from rse_study.data.batches import Batches
-from rse_study.data.pairs import StsPairs
+from rse_study.data.labelled import StsPairs
 from rse_study.data.tokenised import tokenise
 from rse_study.downstream.registry import read_evaluation
 from rse_study.downstream.scored_model import ModelFiles

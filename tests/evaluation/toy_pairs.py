@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from rse_study.data.pairs import StsPairs
+from rse_study.data.labelled import StsPairs
 from rse_study.evaluation.attacks.attack import Attack
 from rse_study.evaluation.attacks.constraints import InputColumnModification, RepeatModification, Sides
 from rse_study.evaluation.attacks.goals import Goal

@@ -17,8 +17,8 @@ from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.cli.terminal.screen import announce, print_table
 from rse_study.cli.verbs.evaluate.encoder import EncoderRequest
 from rse_study.data.glue import GLUE_LAYOUT
+from rse_study.data.labelled import StsPairs
 from rse_study.data.location import cache_dir
-from rse_study.data.pairs import StsPairs
 from rse_study.data.tasks import GLUE
 from rse_study.data.text_files import SET_DATA
 from rse_study.downstream.fine_tuned import FineTunedTask

@@ -16,7 +16,7 @@ from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.cli.terminal.screen import announce, marked, print_table
 from rse_study.cli.verbs.evaluate.encoder import EncoderRequest, embedder_of
-from rse_study.data.pairs import StsPairs, Variant
+from rse_study.data.labelled import StsPairs, Variant
 from rse_study.data.readers import read_sts
 from rse_study.downstream.registry import read_evaluation
 from rse_study.downstream.scored_model import ScoredModel, score_model
