@@ -9,8 +9,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
+from rse_study.data.few_labelled import held_out
 from rse_study.data.labelled import Labelled, StsPairs, Text
-from rse_study.data.overlap import held_out
 from rse_study.data.questions import Questions
 from rse_study.errors import InputError
 from rse_study.evaluation.classification import f1
