@@ -13,7 +13,7 @@ from rse_study.assets.attack_resources import fingerprints_of, resources_of
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.minilm import packaged
 from rse_study.assets.store import build, write_meta
-from rse_study.data.few_labelled import FewLabelled, read_few_labelled
+from rse_study.data.attack_sets import FewLabelled, read_few_labelled
 from rse_study.data.labelled import Labelled, StsPairs
 from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import fit_score, summarise_scores, targets_of, victim_of

@@ -11,7 +11,7 @@ from jaxtyping import Int
 from rse_study.assets.fingerprint import fingerprint_of_model, fingerprint_of_weights
 from rse_study.assets.masked_lm import one_thread
 from rse_study.assets.store import META, build, steps_of, write_meta
-from rse_study.data.few_labelled import unseen
+from rse_study.data.attack_sets import unseen
 from rse_study.data.labelled import StsPairs, Text
 from rse_study.models.classifier_folder import load_classifier, save_classifier
 from rse_study.models.pooling import PoolingKind

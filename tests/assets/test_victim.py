@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from rse_study.assets.store import asset_path
 from rse_study.assets.victim import victim
-from rse_study.data.few_labelled import held_out, num_found
+from rse_study.data.attack_sets import held_out, num_found
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError
 from rse_study.models.embedder import Embedder

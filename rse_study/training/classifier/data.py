@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from rse_study.data.few_labelled import held_out
+from rse_study.data.attack_sets import held_out
 from rse_study.data.labelled import Labelled, StsPairs, Text
 from rse_study.data.questions import Questions
 from rse_study.errors import InputError

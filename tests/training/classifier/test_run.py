@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from rse_study.data.few_labelled import bare
+from rse_study.data.attack_sets import bare
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.models.text_classifier import padded
