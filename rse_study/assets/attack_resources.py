@@ -10,8 +10,7 @@ from rse_study.assets.minilm import minilm_folder
 from rse_study.assets.store import build, write_meta
 from rse_study.data import wordnet
 from rse_study.data.text_files import find_file
-from rse_study.data.typos import KEYBOARD, LOOKALIKES, lookalikes
-from rse_study.data.wordnet import wordnet_fingerprint
+from rse_study.data.wordnet import KEYBOARD, LOOKALIKES, lookalikes, wordnet_fingerprint
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.lexicons import PPDB, STOP_WORDS, SynonymList, english_stopwords, keyboard
 from rse_study.evaluation.attacks.recipes import RECIPES

@@ -7,8 +7,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from rse_study.data.text_files import find_file, read_lines
-from rse_study.data.typos import LetterTable, neighbouring_keys
-from rse_study.data.wordnet import FOLDER, nltk_archive
+from rse_study.data.wordnet import FOLDER, LetterTable, neighbouring_keys, nltk_archive
 from rse_study.errors import InputError
 
 STOP_WORDS = FOLDER / "corpora" / "stopwords.zip"

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rse_study.data.typos import LetterTable
-from rse_study.data.wordnet import lemmas_of
+from rse_study.data.wordnet import LetterTable, lemmas_of
 from rse_study.evaluation.attacks.attack import Transformation
 from rse_study.evaluation.attacks.attacked_text import AttackedText, is_one_word
 from rse_study.evaluation.attacks.lexicons import SynonymList

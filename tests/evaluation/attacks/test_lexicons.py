@@ -2,7 +2,7 @@
 
 import pytest
 
-from rse_study.data.typos import lookalikes
+from rse_study.data.wordnet import lookalikes
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.lexicons import PPDB, STOP_WORDS, SynonymList, english_stopwords, keyboard
 

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from zipfile import ZipFile
 
-from rse_study.data.typos import KEYBOARD, LOOKALIKES
 from rse_study.data.wordnet import ARCHIVE as WORDNET
-from rse_study.data.wordnet import FOLDER
+from rse_study.data.wordnet import FOLDER, KEYBOARD, LOOKALIKES
 from rse_study.evaluation.attacks.lexicons import PPDB, STOP_WORDS
 from rse_study.evaluation.attacks.resources import Resource
 

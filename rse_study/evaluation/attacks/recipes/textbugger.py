@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field, PositiveInt
 
-from rse_study.data.typos import lookalikes
+from rse_study.data.wordnet import lookalikes
 from rse_study.evaluation.attacks.attack import Attack
 from rse_study.evaluation.attacks.attack_recipe import AttackRecipe, label, word_constraints
 from rse_study.evaluation.attacks.constraints import SentenceSimilarity
