@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from rse_study.errors import InputError
-from rse_study.evaluation.probe import PRESETS, Fit, choose_by_dev, fit_probe
+from rse_study.evaluation.transfer import PRESETS, Fit, choose_by_dev, fit_probe
 from rse_study.models.text_classifier import Classifier, Inputs, TextClassifier, encode_texts
 from rse_study.training.classifier.config import FineTuning
 from rse_study.training.classifier.data import Examples, Start, Supervised, split_off
