@@ -15,7 +15,7 @@ from rse_study.errors import InputError
 from rse_study.evaluation.attacks.lexicons import PPDB, STOP_WORDS, SynonymList, english_stopwords, keyboard
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import AttackResources, NamedModel, Resource
-from rse_study.evaluation.vectors import Embed
+from rse_study.evaluation.evaluations import Embed
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.spec import fingerprint_of, hash_file

@@ -21,8 +21,7 @@ from rse_study.downstream.settings import Settings
 from rse_study.evaluation.attacks.outcome import summarise
 from rse_study.evaluation.attacks.outcome_store import AttackRun, OutcomeStore, attack_and_store
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.evaluations import Evaluation, evaluation_row
-from rse_study.evaluation.vectors import Embed
+from rse_study.evaluation.evaluations import Embed, Evaluation, evaluation_row
 from rse_study.results.files.attack_file import (
     AGAIN,
     ATTACK,

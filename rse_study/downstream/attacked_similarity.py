@@ -31,7 +31,7 @@ from rse_study.evaluation.adversarial_sts import (
 from rse_study.evaluation.attacks.goals import Deviation, Drift, Goal, Maximise
 from rse_study.evaluation.attacks.outcome_store import REMEDY, OutcomeStore, attack_and_store
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.vectors import Embed
+from rse_study.evaluation.evaluations import Embed
 from rse_study.results.files.attack_file import (
     FURTHEST,
     SIMILARITY,

@@ -17,9 +17,8 @@ from rse_study.downstream.registry import FINE_TUNED, SYNONYMS
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
 from rse_study.evaluation.changes import ChangeResources
-from rse_study.evaluation.evaluations import evaluation_row
+from rse_study.evaluation.evaluations import Embed, evaluation_row
 from rse_study.evaluation.invariance import SEED, changed_text
-from rse_study.evaluation.vectors import Embed
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of

@@ -10,8 +10,8 @@ import numpy as np
 from rse_study.data.labelled import StsPairs, Text
 from rse_study.evaluation.attacks.attack import Target
 from rse_study.evaluation.attacks.outcome import AttackOutcome, Summary, summarise
+from rse_study.evaluation.evaluations import Embed, unit_rows
 from rse_study.evaluation.rank_correlation import spearman
-from rse_study.evaluation.vectors import Embed, unit_rows
 from rse_study.streams import Streams
 from rse_study.tensors import Float, Int
 

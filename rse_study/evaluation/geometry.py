@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from rse_study.data.readers import read_sts
-from rse_study.evaluation.evaluations import PairsEvaluation, evaluation_row
-from rse_study.evaluation.vectors import Embed, is_one_vector, unit_rows
+from rse_study.evaluation.evaluations import Embed, PairsEvaluation, evaluation_row, is_one_vector, unit_rows
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.tensors import Float

@@ -12,10 +12,9 @@ import numpy as np
 from rse_study.data import builtin
 from rse_study.data.labelled import StsPairs
 from rse_study.data.readers import read_sts
-from rse_study.evaluation.evaluations import PairsEvaluation
+from rse_study.evaluation.evaluations import Embed, PairsEvaluation, is_one_vector, unit_rows
 from rse_study.evaluation.rank_correlation import spearman
 from rse_study.evaluation.registry import BUILTIN
-from rse_study.evaluation.vectors import Embed, is_one_vector, unit_rows
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.tensors import Float

@@ -25,7 +25,7 @@ from sklearn.metrics import accuracy_score, f1_score
 from rse_study.data.labelled import Labelled
 from rse_study.data.labelled_sets import read_labelled, splits_of
 from rse_study.errors import InputError
-from rse_study.evaluation.vectors import Embed, is_collapsed
+from rse_study.evaluation.evaluations import Embed, is_collapsed
 from rse_study.registry import Registry
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure

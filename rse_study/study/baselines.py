@@ -17,9 +17,8 @@ from rse_study.downstream.scored_model import (
     ScoredModel,
     score_model,
 )
-from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation
+from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation, whitened
 from rse_study.evaluation.sts import Similarity
-from rse_study.evaluation.vectors import whitened
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder, untrained
 from rse_study.models.pooling import PoolingKind

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rse_study.evaluation.evaluations import FrozenEvaluation
+from rse_study.evaluation.evaluations import Embed, FrozenEvaluation
 from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
 from rse_study.evaluation.sts import Similarity, aggregation_of, evaluate_sts
-from rse_study.evaluation.vectors import Embed
 from rse_study.models.embedder import Embedder
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.results.records import EvaluationRow
