@@ -18,7 +18,7 @@ from rse_study.downstream.attack_models import ResourceLoader, fingerprint_resou
 from rse_study.downstream.fine_tuned import classifier_of, drawn
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
-from rse_study.evaluation.attacks.outcome import summarise
+from rse_study.evaluation.attacks.attack import summarise
 from rse_study.evaluation.attacks.outcome_store import AttackRun, OutcomeStore, attack_and_store
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.evaluations import Embed, Evaluation, evaluation_row

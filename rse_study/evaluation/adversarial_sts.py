@@ -8,8 +8,7 @@ from typing import Literal
 import numpy as np
 
 from rse_study.data.labelled import StsPairs, Text
-from rse_study.evaluation.attacks.attack import Target
-from rse_study.evaluation.attacks.outcome import AttackOutcome, Summary, summarise
+from rse_study.evaluation.attacks.attack import AttackOutcome, Summary, Target, summarise
 from rse_study.evaluation.evaluations import Embed, unit_rows
 from rse_study.evaluation.rank_correlation import spearman
 from rse_study.streams import Streams

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from rse_study.evaluation.attacks.outcome import AttackOutcome, summarise
+from rse_study.evaluation.attacks.attack import AttackOutcome, summarise
 
 
 def row(index, outcome, num_queries, num_words=4, changed=()):
