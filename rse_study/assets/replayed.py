@@ -17,9 +17,16 @@ from rse_study.data.attack_sets import FewLabelled, read_few_labelled
 from rse_study.data.labelled import Labelled, StsPairs
 from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import fit_score, summarise_scores, targets_of, victim_of
-from rse_study.evaluation.attacks.attack import Attack, AttackOutcome, Target, summarise
+from rse_study.evaluation.attacks.attack import (
+    UNTARGETED,
+    Attack,
+    AttackOutcome,
+    Goal,
+    Maximise,
+    Target,
+    summarise,
+)
 from rse_study.evaluation.attacks.engine import Victim, attack_all
-from rse_study.evaluation.attacks.goals import UNTARGETED, Goal, Maximise
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts, probabilities_by, probe_of
 from rse_study.models.embedder import Embedder

@@ -28,7 +28,7 @@ from rse_study.evaluation.adversarial_sts import (
     targets_of,
     victim_of,
 )
-from rse_study.evaluation.attacks.goals import Deviation, Drift, Goal, Maximise
+from rse_study.evaluation.attacks.attack import Deviation, Drift, Goal, Maximise
 from rse_study.evaluation.attacks.outcome_store import REMEDY, OutcomeStore, attack_and_store
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.evaluations import Embed

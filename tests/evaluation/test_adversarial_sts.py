@@ -12,9 +12,8 @@ from sklearn.isotonic import IsotonicRegression
 
 from rse_study.evaluation import adversarial_sts
 from rse_study.evaluation.adversarial_sts import ScoreMap, cosines_of, fit_score, targets_of, victim_of
-from rse_study.evaluation.attacks.attack import AttackOutcome
+from rse_study.evaluation.attacks.attack import AttackOutcome, Deviation, Drift, Maximise
 from rse_study.evaluation.attacks.engine import attack_all
-from rse_study.evaluation.attacks.goals import Deviation, Drift, Maximise
 from tests.cases import cases
 from tests.evaluation.toy_pairs import cosine, embed, num_options, toy_pairs, toy_recipe
 

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from rse_study.data.labelled import StsPairs
-from rse_study.evaluation.attacks.attack import Attack
+from rse_study.evaluation.attacks.attack import Attack, Goal
 from rse_study.evaluation.attacks.constraints import InputColumnModification, RepeatModification, Sides
-from rse_study.evaluation.attacks.goals import Goal
 from rse_study.evaluation.attacks.search import UNKNOWN, Greedy, LeaveOneOut
 from tests.evaluation.attacks.conftest import Lexicon
 

@@ -4,14 +4,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-from rse_study.evaluation.attacks.attack import Attack, PreTransformationConstraint
+from rse_study.evaluation.attacks.attack import UNTARGETED, Attack, Goal, PreTransformationConstraint
 from rse_study.evaluation.attacks.constraints import (
     InputColumnModification,
     RepeatModification,
     Sides,
     StopwordModification,
 )
-from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
 from rse_study.evaluation.attacks.lexicons import english_stopwords
 from rse_study.evaluation.attacks.resources import AttackResources, Resource
 from rse_study.spec import Spec

@@ -10,9 +10,15 @@ import numpy as np
 
 from rse_study.data.labelled import Labelled, Text
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.attack import Attack, AttackOutcome, QueryGenerator, Target, attack_one
+from rse_study.evaluation.attacks.attack import (
+    Attack,
+    AttackOutcome,
+    QueryGenerator,
+    Target,
+    VictimOutput,
+    attack_one,
+)
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.goals import VictimOutput
 from rse_study.streams import Streams
 from rse_study.tensors import Float
 

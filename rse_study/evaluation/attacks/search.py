@@ -6,8 +6,13 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from pydantic import ConfigDict
 
-from rse_study.evaluation.attacks.attack import Candidate, QueryGenerator, SearchResult, SingleInput
-from rse_study.evaluation.attacks.goals import VictimOutput
+from rse_study.evaluation.attacks.attack import (
+    Candidate,
+    QueryGenerator,
+    SearchResult,
+    SingleInput,
+    VictimOutput,
+)
 from rse_study.spec import Spec
 from rse_study.tensors import Float
 

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from rse_study.data.labelled import Labelled
-from rse_study.evaluation.attacks.attack import Attack
+from rse_study.evaluation.attacks.attack import UNTARGETED, Attack
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.constraints import RepeatModification, StopwordModification
-from rse_study.evaluation.attacks.goals import UNTARGETED
 from rse_study.evaluation.attacks.resources import AttackResources, NamedModel, Resource
 from rse_study.evaluation.attacks.search import Greedy, WeightedSaliency
 from rse_study.evaluation.attacks.transformations import Blank

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from rse_study.data.labelled import Labelled
-from rse_study.evaluation.attacks.attack import Attack
+from rse_study.evaluation.attacks.attack import UNTARGETED, Attack
 from rse_study.evaluation.attacks.engine import attack_all
-from rse_study.evaluation.attacks.goals import UNTARGETED
 from rse_study.evaluation.attacks.search import UNKNOWN, Greedy, LeaveOneOut
 from tests.cases import cases
 from tests.evaluation.attacks.bag_of_words import BagOfWords

@@ -2,9 +2,8 @@
 
 from typing import ClassVar
 
-from rse_study.evaluation.attacks.attack import Attack
+from rse_study.evaluation.attacks.attack import UNTARGETED, Attack, Goal
 from rse_study.evaluation.attacks.attack_recipe import AttackRecipe, word_constraints
-from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
 from rse_study.evaluation.attacks.resources import AttackResources, Resource
 from rse_study.evaluation.attacks.search import Greedy, WeightedSaliency
 from rse_study.evaluation.attacks.transformations import WordNetSwap

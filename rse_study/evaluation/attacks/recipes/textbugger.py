@@ -5,10 +5,9 @@ from typing import ClassVar
 from pydantic import Field, PositiveInt
 
 from rse_study.data.wordnet import lookalikes
-from rse_study.evaluation.attacks.attack import Attack
+from rse_study.evaluation.attacks.attack import UNTARGETED, Attack, Goal
 from rse_study.evaluation.attacks.attack_recipe import AttackRecipe, label, word_constraints
 from rse_study.evaluation.attacks.constraints import SentenceSimilarity
-from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
 from rse_study.evaluation.attacks.lexicons import keyboard
 from rse_study.evaluation.attacks.resources import AttackResources, Resource
 from rse_study.evaluation.attacks.search import Greedy, LeaveOneOut
