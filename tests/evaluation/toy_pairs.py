@@ -8,8 +8,8 @@ import numpy as np
 
 from rse_study.data.labelled import StsPairs
 from rse_study.evaluation.attacks.attack import Attack, Goal
-from rse_study.evaluation.attacks.constraints import InputColumnModification, RepeatModification, Sides
 from rse_study.evaluation.attacks.search import UNKNOWN, Greedy, LeaveOneOut
+from rse_study.evaluation.attacks.transformations import InputColumnModification, RepeatModification, Sides
 from tests.evaluation.attacks.conftest import Lexicon
 
 WORDS = [f"w{i}" for i in range(20)]

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from rse_study.evaluation.attacks.attack import UNTARGETED, Attack, Goal, PreTransformationConstraint
-from rse_study.evaluation.attacks.constraints import (
+from rse_study.evaluation.attacks.lexicons import english_stopwords
+from rse_study.evaluation.attacks.resources import AttackResources, Resource
+from rse_study.evaluation.attacks.transformations import (
     InputColumnModification,
     RepeatModification,
     Sides,
     StopwordModification,
 )
-from rse_study.evaluation.attacks.lexicons import english_stopwords
-from rse_study.evaluation.attacks.resources import AttackResources, Resource
 from rse_study.spec import Spec
 
 

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.constraints import Encode
 from rse_study.evaluation.attacks.lexicons import SynonymList
-from rse_study.evaluation.attacks.transformations import MaskedLM
+from rse_study.evaluation.attacks.transformations import Encode, MaskedLM
 
 T = TypeVar("T")
 

@@ -6,10 +6,9 @@ from pydantic import Field, PositiveInt
 
 from rse_study.evaluation.attacks.attack import UNTARGETED, Attack, Goal
 from rse_study.evaluation.attacks.attack_recipe import AttackRecipe, label, word_constraints
-from rse_study.evaluation.attacks.constraints import SentenceSimilarity
 from rse_study.evaluation.attacks.resources import AttackResources, Resource
 from rse_study.evaluation.attacks.search import Greedy, LeaveOneOut
-from rse_study.evaluation.attacks.transformations import MaskedLMSwap
+from rse_study.evaluation.attacks.transformations import MaskedLMSwap, SentenceSimilarity
 
 
 class BAE(AttackRecipe):

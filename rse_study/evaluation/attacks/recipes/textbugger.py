@@ -7,11 +7,15 @@ from pydantic import Field, PositiveInt
 from rse_study.data.wordnet import lookalikes
 from rse_study.evaluation.attacks.attack import UNTARGETED, Attack, Goal
 from rse_study.evaluation.attacks.attack_recipe import AttackRecipe, label, word_constraints
-from rse_study.evaluation.attacks.constraints import SentenceSimilarity
 from rse_study.evaluation.attacks.lexicons import keyboard
 from rse_study.evaluation.attacks.resources import AttackResources, Resource
 from rse_study.evaluation.attacks.search import Greedy, LeaveOneOut
-from rse_study.evaluation.attacks.transformations import Bugs, CompositeTransformation, NeighbourSwap
+from rse_study.evaluation.attacks.transformations import (
+    Bugs,
+    CompositeTransformation,
+    NeighbourSwap,
+    SentenceSimilarity,
+)
 
 
 class TextBugger(AttackRecipe):
