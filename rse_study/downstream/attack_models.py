@@ -13,8 +13,8 @@ from rse_study.data.hub_models import Model, UnknownModel, check_model, local_na
 from rse_study.data.location import cache_dir
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
+from rse_study.evaluation.attacks.attack_recipe import AttackResources, NamedModel, Resource
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.resources import AttackResources, NamedModel, Resource
 from rse_study.evaluation.attacks.transformations import MaskedLM
 from rse_study.models.generators import load_generator
 from rse_study.models.word_predictor import WordPredictor

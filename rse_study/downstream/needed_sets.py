@@ -5,8 +5,8 @@ from rse_study.data.catalogue import catalogue
 from rse_study.data.tasks import HUB_NAME
 from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED, FINE_TUNED, SYNONYMS, WEAKENED
 from rse_study.downstream.settings import Settings
+from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.resources import Resource
 from rse_study.evaluation.registry import INVARIANCE
 from rse_study.results.records import PLANE
 

@@ -27,8 +27,8 @@ from rse_study.data.wordnet import wordnet_archive
 from rse_study.downstream.needed_sets import sets_of, sets_of_recipe
 from rse_study.downstream.registry import read_evaluation
 from rse_study.errors import InputError
+from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import recipes_with
-from rse_study.evaluation.attacks.resources import Resource
 from rse_study.evaluation.registry import BUILTIN
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.training.generator_choice import require_generator

@@ -31,8 +31,8 @@ from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.errors import InputError
+from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.resources import Resource
 from rse_study.models.embedder import Embedder
 from rse_study.models.pooling import PoolingKind
 from rse_study.models.whole_model import WholeModel

@@ -3,8 +3,12 @@
 from typing import ClassVar
 
 from rse_study.evaluation.attacks.attack import UNTARGETED, Attack, Goal
-from rse_study.evaluation.attacks.attack_recipe import AttackRecipe, word_constraints
-from rse_study.evaluation.attacks.resources import AttackResources, Resource
+from rse_study.evaluation.attacks.attack_recipe import (
+    AttackRecipe,
+    AttackResources,
+    Resource,
+    word_constraints,
+)
 from rse_study.evaluation.attacks.search import Greedy, WeightedSaliency
 from rse_study.evaluation.attacks.transformations import WordNetSwap
 

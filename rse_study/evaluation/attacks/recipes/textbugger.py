@@ -6,9 +6,14 @@ from pydantic import Field, PositiveInt
 
 from rse_study.data.wordnet import lookalikes
 from rse_study.evaluation.attacks.attack import UNTARGETED, Attack, Goal
-from rse_study.evaluation.attacks.attack_recipe import AttackRecipe, label, word_constraints
+from rse_study.evaluation.attacks.attack_recipe import (
+    AttackRecipe,
+    AttackResources,
+    Resource,
+    label,
+    word_constraints,
+)
 from rse_study.evaluation.attacks.lexicons import keyboard
-from rse_study.evaluation.attacks.resources import AttackResources, Resource
 from rse_study.evaluation.attacks.search import Greedy, LeaveOneOut
 from rse_study.evaluation.attacks.transformations import (
     Bugs,
