@@ -3,8 +3,7 @@
 from rse_study.evaluation.attacks.attack_recipe import AttackRecipe, Resource
 from rse_study.evaluation.attacks.recipes.bae import BAE
 from rse_study.evaluation.attacks.recipes.bert_attack import BERTAttack
-from rse_study.evaluation.attacks.recipes.pwws import PWWS
-from rse_study.evaluation.attacks.recipes.textfooler import TextBugger, TextFooler
+from rse_study.evaluation.attacks.recipes.textfooler import PWWS, TextBugger, TextFooler
 from rse_study.registry import Registry
 
 RECIPES: Registry[type[AttackRecipe]] = Registry(

@@ -1,4 +1,4 @@
-"""TextFooler: synonyms, most important words first (Jin et al. 2020)."""
+"""Recipes that take words from lists: TextFooler, TextBugger, PWWS."""
 
 from typing import ClassVar
 
@@ -14,13 +14,14 @@ from rse_study.evaluation.attacks.attack_recipe import (
     word_constraints,
 )
 from rse_study.evaluation.attacks.lexicons import keyboard
-from rse_study.evaluation.attacks.search import Greedy, LeaveOneOut
+from rse_study.evaluation.attacks.search import Greedy, LeaveOneOut, WeightedSaliency
 from rse_study.evaluation.attacks.transformations import (
     Bugs,
     CompositeTransformation,
     NeighbourSwap,
     SentenceSimilarity,
     Sides,
+    WordNetSwap,
 )
 
 
@@ -96,4 +97,26 @@ class TextBugger(AttackRecipe):
             search=Greedy(ranking=LeaveOneOut()),
             pre_transformation_constraints=word_constraints(resources, self.sides),
             constraints=(SentenceSimilarity(encoder.model, self.min_similarity, "cosine", "original", None),),
+        )
+
+
+class PWWS(AttackRecipe):
+    """PWWS replaces words by synonyms from WordNet, as TextAttack does it.
+
+    The paper also swaps named entities; TextAttack and we do not. The paper weighs saliency by how much a word's best
+    candidate raises the score, here by the score itself. The paper applies each word's best replacement for the clean
+    text whether or not it helps; here candidates are tried again in the current text, and only a strictly better one is
+    kept.
+    """
+
+    name: ClassVar = "pwws"
+    needs: ClassVar = (Resource.WORDNET, Resource.STOP_WORDS)
+
+    def build(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Attack:
+        return Attack(
+            label=self.name,
+            goal=goal,
+            transformation=WordNetSwap(resources.data_dir),
+            search=Greedy(ranking=WeightedSaliency()),
+            pre_transformation_constraints=word_constraints(resources, self.sides),
         )
