@@ -1,8 +1,7 @@
 """The registry of attack recipes: `RECIPES.get("pwws")` is the class PWWS."""
 
 from rse_study.evaluation.attacks.attack_recipe import AttackRecipe, Resource
-from rse_study.evaluation.attacks.recipes.bae import BAE
-from rse_study.evaluation.attacks.recipes.bert_attack import BERTAttack
+from rse_study.evaluation.attacks.recipes.bert_attack import BAE, BERTAttack
 from rse_study.evaluation.attacks.recipes.textfooler import PWWS, TextBugger, TextFooler
 from rse_study.registry import Registry
 

@@ -1,4 +1,4 @@
-"""BERT-Attack: words from a language model that sees them (Li et al. 2020)."""
+"""Recipes that take words from a masked language model: BERT-Attack, BAE."""
 
 from typing import ClassVar
 
@@ -47,4 +47,38 @@ class BERTAttack(AttackRecipe):
                 MaxWordsPerturbed(self.max_share),
             ),
             constraints=(SentenceSimilarity(encoder.model, self.min_similarity, "cosine", "original", None),),
+        )
+
+
+class BAE(AttackRecipe):
+    """BAE-R, the paper's replacement mode alone, with TextAttack's numbers."""
+
+    name: ClassVar = "bae"
+    needs: ClassVar = (Resource.STOP_WORDS, Resource.SENTENCE_SIMILARITY, Resource.MASKED_LM)
+
+    num_candidates: PositiveInt = 50
+    """predictions for a word, at most"""
+    min_probability: float = Field(5e-4, ge=0, le=1)
+    """of a prediction"""
+    min_similarity: float = Field(0.936338023, ge=-1, le=1)
+    """the paper's 0.8, as TextAttack corrects it for an angle that was not divided by pi: 1 - 0.2 / pi; TextAttack
+    then compares it with a cosine, and so do we"""
+    window: PositiveInt = 15
+    """words around the change that are compared"""
+
+    def build(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Attack:
+        model, encoder = resources.need_masked_lm(self.name), resources.need_encoder(self.name)
+        similar = SentenceSimilarity(encoder.model, self.min_similarity, "cosine", "original", self.window)
+        notes = [
+            f"words from {model.name}",
+            f"similarity from {encoder.name}",
+            "no part of speech",
+        ]
+        return Attack(
+            label=label(self.name, notes),
+            goal=goal,
+            transformation=MaskedLMSwap(model.model, self.num_candidates, True, self.min_probability),
+            search=Greedy(ranking=LeaveOneOut()),
+            pre_transformation_constraints=word_constraints(resources, self.sides),
+            constraints=(similar,),
         )
