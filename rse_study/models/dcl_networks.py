@@ -11,8 +11,7 @@ from torch.nn import functional as F
 
 from rse_study.collectives import Alone, Collectives
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.heads import BatchNorm
-from rse_study.models.initialisation import seeded_linear
+from rse_study.models.heads import BatchNorm, seeded_linear
 from rse_study.models.kinds import NormKind
 from rse_study.models.networks import Networks
 
