@@ -12,8 +12,7 @@ from torch import Tensor, nn
 from rse_study.data.real_tokens import RealTokens
 from rse_study.models.chunks import by_chunks
 from rse_study.models.compiled import compiled
-from rse_study.models.layout import Padded, TokenInputs
-from rse_study.models.packed import Packed, can_be_packed
+from rse_study.models.packed import Packed, Padded, TokenInputs, can_be_packed
 from rse_study.models.pooling import PoolingKind, pool_mean, prompt_positions
 from rse_study.models.sites import Changes, SiteChange, find_sites, require_sites
 

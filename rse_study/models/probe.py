@@ -10,8 +10,8 @@ from rse_study.data.template import encode
 from rse_study.errors import InputError
 from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.layout import Padded
 from rse_study.models.modes import in_mode
+from rse_study.models.packed import Padded
 from rse_study.models.text_classifier import padded_ids
 
 SHORT = "a short sentence"
