@@ -1,7 +1,8 @@
 """Any bidirectional Hugging Face encoder, from `inputs_embeds` to a vector."""
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from types import MappingProxyType
 from typing import Any
 
@@ -11,10 +12,41 @@ from torch import Tensor, nn
 
 from rse_study.data.real_tokens import RealTokens
 from rse_study.models.chunks import by_chunks
-from rse_study.models.compiled import compiled
 from rse_study.models.packed import Packed, Padded, TokenInputs, can_be_packed
 from rse_study.models.pooling import PoolingKind, pool_mean, prompt_positions
 from rse_study.models.sites import Changes, SiteChange, find_sites, require_sites
+
+# Of a pass: a cell of RobustSentEmbed has 4, and torch looks through all of them at every call.
+MOST_GRAPHS = 64
+
+
+def compiled(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Have torch.compile fuse a function of tensors, for batches of any shape.
+
+    What was compiled for one cell serves the next whose modules are alike, whatever their weights. Where cells are so
+    unlike that there are too many graphs, all are forgotten; torch alone would compute the rest uncompiled, to other
+    last bits.
+    """
+    from torch._dynamo.exc import FailOnRecompileLimitHit  # takes seconds, for a compiler that few ask for
+
+    limits: Any = torch._dynamo.config
+    # A step that is reported differentiates the terms of its loss one by one before the whole of it.
+    torch._functorch.config.donated_buffer = False
+    limits.recompile_limit, limits.fail_on_recompile_limit_hit = MOST_GRAPHS, True
+    # Dropout draws the numbers it draws uncompiled: passes that share masks are compiled separately.
+    options: dict[str, Any] = {"fallback_random": True}
+    fused = torch.compile(run, dynamic=True, options=options)
+
+    @wraps(run)
+    def call(*arguments: Any) -> Any:
+        try:
+            return fused(*arguments)
+        except FailOnRecompileLimitHit:
+            torch.compiler.reset()
+            return fused(*arguments)
+
+    return call
+
 
 Layout = Padded | Packed
 """A batch's mask, and the arrangement of hidden states [b l d] between layers."""

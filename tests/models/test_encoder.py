@@ -1,3 +1,7 @@
+import json
+import subprocess
+import sys
+
 import pytest
 import torch
 from transformers import AutoModel
@@ -109,3 +113,34 @@ def test_under_bf16_the_addition_and_the_first_layer_norm_stay_float32(folders, 
     assert seen["read"].dtype == seen["normed"].dtype == torch.float32
     assert seen["query"].dtype == torch.bfloat16
     torch.testing.assert_close(moved - seen["read"], tiny[mask][None], atol=1e-6, rtol=0)
+
+
+pytestmark = pytest.mark.slow  # a compiler is at work
+
+
+def test_numbers_and_dropout_stay_and_other_lengths_are_not_compiled_again():
+    command = [sys.executable, "-m", "tests.models.compiled_steps"]
+    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert found["apart"] < 1e-10
+    assert found["breaks"] == 0
+    assert 0 < found["graphs"][0] <= 4  # one for each kind of pass
+    assert found["graphs"][-1] == found["graphs"][1]
+    assert found["of_next_cell"] == 0  # another cell of this process: what was compiled serves it
+
+
+def test_where_cells_are_too_unlike_all_is_compiled_anew_and_nothing_runs_uncompiled():
+    script = """
+import torch
+from functools import partial
+from torch._dynamo.utils import counters
+from rse_study.models import compiled
+compile_ = torch.compile
+torch.compile = lambda run, *, options, **rest: compile_(run, backend="eager", **rest)
+compiled.MOST_GRAPHS = 2
+double = compiled.compiled(lambda x: x + x)
+kinds = [torch.float32, torch.float64, torch.float16, torch.int32]
+assert all(double(torch.ones(3, dtype=kind)).sum() == 6 for kind in kinds)
+print(counters["stats"]["unique_graphs"])
+"""
+    command = [sys.executable, "-c", script]
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.split() == ["4"]
