@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 from rse_study.deferred import DeferredName
 
 if TYPE_CHECKING:
-    from rse_study.models.chunks import by_chunks as by_chunks
     from rse_study.models.dcl_networks import DCLNetworks as DCLNetworks
     from rse_study.models.dcl_networks import MaskedLMHead as MaskedLMHead
     from rse_study.models.dcl_networks import Networks as Networks
     from rse_study.models.dcl_networks import Projection as Projection
     from rse_study.models.encoder import SentenceEncoder as SentenceEncoder
+    from rse_study.models.encoder import by_chunks as by_chunks
     from rse_study.models.generator_outputs import GeneratorOutputs as GeneratorOutputs
     from rse_study.models.heads import build_head as build_head
     from rse_study.models.rtd import Discriminator as Discriminator
@@ -27,4 +27,4 @@ else:
     Generator = DeferredName("rse_study.models.rtd", "Generator")
     GeneratorOutputs = DeferredName("rse_study.models.generator_outputs", "GeneratorOutputs")
     TokenPlaces = DeferredName("rse_study.models.rtd", "TokenPlaces")
-    by_chunks = DeferredName("rse_study.models.chunks", "by_chunks")
+    by_chunks = DeferredName("rse_study.models.encoder", "by_chunks")

@@ -2,19 +2,49 @@
 
 import inspect
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
+from itertools import repeat
 from types import MappingProxyType
 from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from rse_study.data.real_tokens import RealTokens
-from rse_study.models.chunks import by_chunks
+from rse_study.models.modes import in_mode
 from rse_study.models.packed import Packed, Padded, TokenInputs, can_be_packed
 from rse_study.models.pooling import PoolingKind, pool_mean, prompt_positions
 from rse_study.models.sites import Changes, SiteChange, find_sites, require_sites
+
+RowFunction = Callable[..., Tensor]
+
+
+def by_chunks(module: nn.Module, work: RowFunction, chunk_size: int, *rows: Tensor | None) -> Tensor:
+    """Compute work(*rows) in chunks of at most `chunk_size` rows (0: all), kept apart.
+
+    A chunk's second run has the mode and the dropout masks of its first.
+    """
+    first = rows[0]
+    assert first is not None
+    if not 0 < chunk_size < len(first):
+        return work(*rows)
+    run = partial(_computed_twice, module, work) if torch.is_grad_enabled() else work
+    parts = [repeat(None) if tensor is None else tensor.split(chunk_size) for tensor in rows]
+    return torch.cat([run(*chunk) for chunk in zip(*parts, strict=False)])
+
+
+def _computed_twice(module: nn.Module, work: RowFunction, *chunk: Tensor | None) -> Tensor:
+    training = module.training  # the second run happens in `backward`, after a method has left its modes
+
+    def compute(*chunk: Tensor | None) -> Tensor:
+        with in_mode(module, training=training):
+            return work(*chunk)
+
+    found: Tensor = checkpoint(compute, *chunk, use_reentrant=False)
+    return found
+
 
 # Of a pass: a cell of RobustSentEmbed has 4, and torch looks through all of them at every call.
 MOST_GRAPHS = 64
