@@ -12,12 +12,11 @@ from torch import nn
 from transformers import AutoModel, AutoTokenizer
 
 from rse_study.errors import InputError
-from rse_study.models.embedder import Embedder, max_length
+from rse_study.models.embedder import LONG, SHORT, Embedder, max_length
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.encoder_settings import POOLINGS, StoredPooling, store_pooling
 from rse_study.models.loading import load_encoder, quiet_loading, seeded_init
 from rse_study.models.pooling import pool_mean
-from rse_study.models.probe import LONG, SHORT
 from rse_study.models.whole_model import WholeModel
 
 TEXTS, TOLERANCE = [SHORT, "", "A dog.", LONG], 1e-5

@@ -15,11 +15,11 @@ from transformers.utils import logging as hf_logging
 from rse_study.data.hub_models import hub_arguments
 from rse_study.data.template import num_ids
 from rse_study.errors import InputError
+from rse_study.models.embedder import check_vectors
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.encoder_settings import MODULES, Recorded, stored_pooling
 from rse_study.models.model_files import AGAIN, check_files, reading, require_tokenizer_files
 from rse_study.models.pooling import KINDS, PoolingKind
-from rse_study.models.probe import check_vectors
 from rse_study.models.suitability import check_family, model_class_of
 from rse_study.registry import did_you_mean
 from rse_study.streams import Streams

@@ -10,10 +10,10 @@ from jaxtyping import Float
 from rse_study.activity import ProgressCallback
 from rse_study.data.hub_models import hub_arguments
 from rse_study.errors import InputError
+from rse_study.models.embedder import LONG, SHORT, check_alone
 from rse_study.models.encoder_settings import Recorded
 from rse_study.models.loading import quiet_loading, seeded_init
 from rse_study.models.model_files import AGAIN, reading
-from rse_study.models.probe import LONG, SHORT, check_alone
 
 
 class WholeModel:
