@@ -16,8 +16,7 @@ from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack_recipe import AttackResources, NamedModel, Resource
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.transformations import MaskedLM
-from rse_study.models.generators import load_generator
-from rse_study.models.word_predictor import WordPredictor
+from rse_study.models.generators import WordPredictor, load_generator
 from rse_study.spec import fingerprint_of, hash_file
 from rse_study.storage.folders import is_stored
 
