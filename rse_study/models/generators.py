@@ -11,10 +11,9 @@ from rse_study.data.template import MARKS, PIECE, marks_beginnings, specials, to
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.transformations import Blank
 from rse_study.models.encoder import first_position
-from rse_study.models.loading import load_config, load_tokenizer, pretrained, quiet_loading
+from rse_study.models.loading import check_family, load_config, load_tokenizer, pretrained, quiet_loading
 from rse_study.models.model_files import reading
 from rse_study.models.rtd import Generator, masked_logits
-from rse_study.models.suitability import check_family
 from rse_study.models.text_classifier import padded_ids
 
 RULE = "RTD needs a masked language model"
