@@ -11,8 +11,8 @@ from rse_study.methods.base import ContrastiveMethod
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, MethodSource, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import inner_losses, movement, reported
-from rse_study.models.kinds import HeadKind
 from rse_study.models.modes import in_mode
+from rse_study.models.pooling import HeadKind
 from rse_study.perturbations.ascent import INNER_RISE, Anchor, Change, ascend, frozen
 from rse_study.perturbations.ball import Ball
 from rse_study.perturbations.cutoffs import Cut, altered

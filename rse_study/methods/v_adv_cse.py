@@ -14,8 +14,8 @@ from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, MethodSource, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import gradient_ratio, inner_losses, movement, reported
 from rse_study.methods.views import encode_views
-from rse_study.models.kinds import HeadKind
 from rse_study.models.modes import in_mode
+from rse_study.models.pooling import HeadKind
 from rse_study.perturbations.ascent import INNER_RISE, Anchor, Change, ascend, frozen
 from rse_study.perturbations.virtual_adversarial import VirtualAdversarial
 from rse_study.spec import field

@@ -13,7 +13,7 @@ from rse_study.collectives import Alone, Collectives
 from rse_study.data.batches import Batch
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.heads import BatchNorm, seeded_linear
-from rse_study.models.kinds import NormKind
+from rse_study.models.pooling import NormKind
 from rse_study.models.rtd import Discriminator
 
 

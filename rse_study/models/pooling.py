@@ -5,6 +5,11 @@ from typing import Literal, get_args
 from rse_study.errors import InputError
 from rse_study.tensors import Bool, Float, Int, Tensor
 
+HeadKind = Literal["none", "linear_tanh", "batch_norm"]
+NormKind = Literal["power", "batch", "none"]
+"""the normalisation of DCL's projection and predictor"""
+
+
 PoolingKind = Literal["cls", "mean", "first_last", "prompt", "pooler"]
 KINDS: tuple[str, ...] = get_args(PoolingKind)
 
