@@ -32,8 +32,7 @@ from rse_study.evaluation.classification import (
     evaluate_nli,
     evaluate_squad,
 )
-from rse_study.models.span_reader import SpanReader
-from rse_study.models.text_classifier import TextClassifier
+from rse_study.models.text_classifier import SpanReader, TextClassifier
 from rse_study.registry import Registry
 from rse_study.results.records import EvaluationRow
 from rse_study.training.classifier.data import Supervised

@@ -23,8 +23,14 @@ from rse_study.models.loading import (
     opening,
     pretrained,
 )
-from rse_study.models.span_reader import SPAN, SpanClassifier, SpanReader
-from rse_study.models.text_classifier import Classifier, Inputs, TextClassifier
+from rse_study.models.text_classifier import (
+    SPAN,
+    Classifier,
+    Inputs,
+    SpanClassifier,
+    SpanReader,
+    TextClassifier,
+)
 from rse_study.spec import Spec
 
 RECORD, HEAD = "classifier.json", "head.safetensors"

@@ -16,8 +16,7 @@ from rse_study.errors import InputError
 from rse_study.evaluation.classification import f1
 from rse_study.evaluation.rank_correlation import spearman
 from rse_study.models.pooling import PoolingKind
-from rse_study.models.span_reader import SPAN, SpanReader, windows
-from rse_study.models.text_classifier import TextClassifier, Tokens, encode_texts
+from rse_study.models.text_classifier import SPAN, SpanReader, TextClassifier, Tokens, encode_texts, windows
 from rse_study.tensors import sent
 from rse_study.training.classifier.config import FineTuning
 
