@@ -16,8 +16,8 @@ from rse_study.data.labelled import StsPairs
 from rse_study.data.readers import DEV_SPLITS, read_sts
 from rse_study.downstream.attack_models import ResourceLoader, fingerprint_resources, resources_for
 from rse_study.downstream.attacked_classifier import figures_of, kept_outcomes, rows_under_attack, summary_row
+from rse_study.downstream.registry import Attacks, Settings
 from rse_study.downstream.scored_model import ModelFiles
-from rse_study.downstream.settings import Attacks, Settings
 from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import (
     MapKind,

@@ -13,9 +13,8 @@ from jaxtyping import Int
 from rse_study.assets.victim import VictimClassifier, victim
 from rse_study.data.labelled import StsPairs, Text
 from rse_study.data.questions import Questions
-from rse_study.downstream.registry import FINE_TUNED, SYNONYMS
+from rse_study.downstream.registry import FINE_TUNED, SYNONYMS, Settings
 from rse_study.downstream.scored_model import ModelFiles
-from rse_study.downstream.settings import Settings
 from rse_study.evaluation.changes import ChangeResources
 from rse_study.evaluation.evaluations import Embed, evaluation_row
 from rse_study.evaluation.invariance import SEED, changed_text

@@ -21,8 +21,7 @@ from rse_study.data.questions import Questions, read_squad
 from rse_study.data.tasks import GLUE, NLI_CLASSES
 from rse_study.data.text_files import SET_DATA
 from rse_study.downstream.fine_tuned import FineTunedTask, drawn, with_synonyms
-from rse_study.downstream.registry import SYNONYMS
-from rse_study.downstream.settings import Settings
+from rse_study.downstream.registry import SYNONYMS, Settings
 from rse_study.errors import MissingFile
 from rse_study.evaluation.classification import (
     GLUE_METRICS,

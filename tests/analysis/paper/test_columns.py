@@ -20,9 +20,10 @@ from rse_study.downstream.registry import (
     FINE_TUNED,
     SYNONYMS,
     WEAKENED,
+    Attacks,
+    Settings,
     all_evaluations,
 )
-from rse_study.downstream.settings import Attacks, Settings
 from rse_study.downstream.weakened import WeakenedTokens
 from rse_study.evaluation.classification import SQUAD_METRICS
 from rse_study.evaluation.geometry import AlignmentUniformity

@@ -27,9 +27,8 @@ from rse_study.data.location import cache_dir
 from rse_study.downstream.attack_models import needs_masked_lm
 from rse_study.downstream.attacked_classifier import PREFIX, AttackedClassifier
 from rse_study.downstream.attacked_similarity import AttackedSimilarity
-from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED
+from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED, Attacks, Settings
 from rse_study.downstream.scored_model import ModelFiles
-from rse_study.downstream.settings import Attacks, Settings
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import RECIPES

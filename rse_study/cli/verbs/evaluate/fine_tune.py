@@ -23,9 +23,8 @@ from rse_study.data.tasks import GLUE
 from rse_study.data.text_files import SET_DATA
 from rse_study.downstream.fine_tuned import FineTunedTask
 from rse_study.downstream.fine_tuned_tasks import PREFIX, GlueFineTuned, NliFineTuned
-from rse_study.downstream.registry import FINE_TUNED, NLI
+from rse_study.downstream.registry import FINE_TUNED, NLI, Attacks, Settings, Tasks
 from rse_study.downstream.scored_model import ModelFiles
-from rse_study.downstream.settings import Attacks, Settings, Tasks
 from rse_study.errors import InputError, MissingFile
 from rse_study.models.loading import load_encoder
 from rse_study.registry import Registry
