@@ -21,8 +21,7 @@ from rse_study.data.labelled import StsPairs
 from rse_study.data.location import cache_dir
 from rse_study.data.tasks import GLUE
 from rse_study.data.text_files import SET_DATA
-from rse_study.downstream.fine_tuned import FineTunedTask
-from rse_study.downstream.fine_tuned_tasks import PREFIX, GlueFineTuned, NliFineTuned
+from rse_study.downstream.fine_tuned_tasks import PREFIX, FineTunedTask, GlueFineTuned, NliFineTuned
 from rse_study.downstream.registry import FINE_TUNED, NLI, Attacks, Settings, Tasks
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.errors import InputError, MissingFile
