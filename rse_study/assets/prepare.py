@@ -12,9 +12,8 @@ from rse_study.assets.masked_lm import TrainingCallback, masked_accuracy, one_th
 from rse_study.assets.minilm import minilm_generator, packaged
 from rse_study.assets.replayed import adversarial_set, adversarial_texts
 from rse_study.assets.store import META, build, write_meta
-from rse_study.assets.synonyms import synonym_table
 from rse_study.assets.tiny import TINY, tiny_encoder
-from rse_study.assets.tokenised import tokenised_corpus
+from rse_study.assets.tokenised import synonym_table, tokenised_corpus
 from rse_study.assets.trial_checks import check_encoder, check_length, check_tokens, usable_length
 from rse_study.data.corpus import check_batch, read_corpus
 from rse_study.data.hub_models import check_model, local_name
