@@ -28,8 +28,7 @@ from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
 from rse_study.models.generators import check_same_tokenizer, load_generator
 from rse_study.models.loading import load_tokenizer
 from rse_study.spec import fingerprint_of
-from rse_study.training.generator_choice import require_generator
-from rse_study.training.materials import Materials
+from rse_study.training.materials import Materials, require_generator
 from rse_study.training.trial import Selection, Trial
 
 MEASURED_LENGTH = 64  # tokens

@@ -30,7 +30,7 @@ from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import recipes_with
 from rse_study.evaluation.registry import BUILTIN
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.training.generator_choice import require_generator
+from rse_study.training.materials import require_generator
 from rse_study.training.trial import Trial
 
 CORPUS = "corpus"
