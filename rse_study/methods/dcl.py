@@ -10,8 +10,7 @@ from rse_study.data.batches import Batch
 from rse_study.data.masking import mask_tokens
 from rse_study.data.synonyms import with_synonyms
 from rse_study.losses.terms import TERMS
-from rse_study.methods.cost import StepCost
-from rse_study.methods.method import Mean, Method, MethodSource, Networks, RunContext, StepOutcome
+from rse_study.methods.method import Mean, Method, MethodSource, Networks, RunContext, StepCost, StepOutcome
 from rse_study.methods.metrics import reported
 from rse_study.models import DCLNetworks, MaskedLMHead, Projection, SentenceEncoder, by_chunks
 from rse_study.models.pooling import NormKind

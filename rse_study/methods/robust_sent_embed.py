@@ -9,8 +9,7 @@ from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
 from rse_study.losses.terms import TERMS
 from rse_study.methods.adversary import Adversary
-from rse_study.methods.cost import StepCost
-from rse_study.methods.method import Mean, Method, MethodSource, Networks, RunContext, StepOutcome
+from rse_study.methods.method import Mean, Method, MethodSource, Networks, RunContext, StepCost, StepOutcome
 from rse_study.methods.metrics import Terms, reported
 from rse_study.methods.replaced_tokens import ReplacedTokenDetection
 from rse_study.methods.views import Views, encode_views
