@@ -117,3 +117,18 @@ def perturbable_gradient(state: DeltaState, gradient: Change) -> Float[Tensor, "
     """Zero the gradient outside perturbable tokens, before any norm or sign is taken."""
     assert gradient.addition is not None
     return gradient.addition * state.perturbable[:, :, None]
+
+
+class PGD(SentenceLevel):
+    """Projected gradient ascent (Madry et al. 2018; RobustSentEmbed eq 5)."""
+
+    semantics: ClassVar[int] = 1
+    num_steps: NonNegativeInt = field(5, symbol="K")
+    """steps of PGD"""
+    step_size: PositiveFloat = field(1e-5, symbol="alpha")
+    """length of a step along g / ||g||_P, in embedding units, stated for `ball.given_for`"""
+
+    def step(self, state: DeltaState, origin: Float[Tensor, "b l d"], gradient: Change) -> DeltaState:
+        """Step to delta <- Proj(origin + alpha * g / ||g||_P), eq 5."""
+        direction = state.ball.unit(perturbable_gradient(state, gradient))
+        return state.to(origin + state.ball.length(self.step_size) * direction)
