@@ -2,8 +2,7 @@
 
 from rse_study.perturbations.ascent import Player
 from rse_study.perturbations.blend import Blend
-from rse_study.perturbations.fgsm import FGSM
-from rse_study.perturbations.sentence_level import PGD
+from rse_study.perturbations.sentence_level import FGSM, PGD
 from rse_study.perturbations.token_level import TokenLevel
 from rse_study.perturbations.view_masks import ViewMasks
 from rse_study.perturbations.virtual_adversarial import VirtualAdversarial

@@ -6,9 +6,8 @@ from typing import ClassVar, Literal
 from pydantic import Field, model_validator
 
 from rse_study.perturbations.ascent import Anchor, Change
-from rse_study.perturbations.fgsm import FGSM
 from rse_study.perturbations.noise import AscentDirection, control_signs, of_norm
-from rse_study.perturbations.sentence_level import PGD, DeltaState, movement_checks, saturation_check
+from rse_study.perturbations.sentence_level import FGSM, PGD, DeltaState, movement_checks, saturation_check
 from rse_study.results.manipulation import Checks
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams

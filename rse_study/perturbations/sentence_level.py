@@ -132,3 +132,18 @@ class PGD(SentenceLevel):
         """Step to delta <- Proj(origin + alpha * g / ||g||_P), eq 5."""
         direction = state.ball.unit(perturbable_gradient(state, gradient))
         return state.to(origin + state.ball.length(self.step_size) * direction)
+
+
+class FGSM(SentenceLevel):
+    """Iterated gradient sign steps (Goodfellow et al. 2015; RobustSentEmbed eq 6)."""
+
+    semantics: ClassVar[int] = 1
+    has_sign_steps: ClassVar[bool] = True
+    num_steps: NonNegativeInt = field(5, symbol="T")
+    """steps of FGSM"""
+    step_size: PositiveFloat = field(1e-3, symbol="beta")
+    """size of a step in every entry, in embedding units, whatever the ball's norm is"""
+
+    def step(self, state: DeltaState, origin: Float[Tensor, "b l d"], gradient: Change) -> DeltaState:
+        """Step to delta <- Proj(origin + beta * sign(g)), eq 6; sign(0) = 0."""
+        return state.to(origin + self.step_size * perturbable_gradient(state, gradient).sign())
