@@ -16,7 +16,7 @@ from rse_study.methods.views import encode_views
 from rse_study.models.modes import in_mode
 from rse_study.models.pooling import HeadKind
 from rse_study.perturbations.ascent import INNER_RISE, Anchor, Change, ascend, frozen
-from rse_study.perturbations.virtual_adversarial import VirtualAdversarial
+from rse_study.perturbations.sentence_level import VirtualAdversarial
 from rse_study.spec import field
 from rse_study.tensors import Float, Tensor, torch
 
