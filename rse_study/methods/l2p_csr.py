@@ -24,7 +24,7 @@ from rse_study.perturbations.ascent import (
     frozen,
 )
 from rse_study.perturbations.sentence_level import VirtualAdversarial
-from rse_study.perturbations.view_masks import ViewMasks
+from rse_study.perturbations.site_masks import ViewMasks
 from rse_study.tensors import Float, Tensor, torch
 
 VIEWS = "views"  # the dropout stream: the ascent and the final pass share its masks
