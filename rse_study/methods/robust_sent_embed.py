@@ -17,8 +17,8 @@ from rse_study.models import Discriminator, SentenceEncoder, build_head
 from rse_study.perturbations.ascent import INNER_RISE, Anchor
 from rse_study.perturbations.blend import Blend
 from rse_study.perturbations.passes import passes_for
+from rse_study.perturbations.site_masks import WeakeningMasks
 from rse_study.perturbations.token_level import TokenLevel
-from rse_study.perturbations.weakening_masks import WeakeningMasks
 from rse_study.spec import field
 from rse_study.streams import Streams
 from rse_study.tensors import Bool, Float, Tensor, torch
