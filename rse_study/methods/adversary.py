@@ -8,8 +8,7 @@ from rse_study.losses.info_nce import info_nce
 from rse_study.methods.method import Mean, Networks, RunContext
 from rse_study.methods.metrics import inner_losses, movement, weakened
 from rse_study.perturbations.ascent import Anchor, Ascent, Change, Player, ascend, frozen
-from rse_study.perturbations.blend import Blend, Branches
-from rse_study.perturbations.passes import passes_for
+from rse_study.perturbations.blend import Blend, Branches, passes_for
 from rse_study.perturbations.site_masks import WeakeningMasks
 from rse_study.perturbations.token_level import EtaState, TokenLevel, starved
 from rse_study.tensors import Bool, Float, Tensor, torch

@@ -15,8 +15,7 @@ from rse_study.methods.replaced_tokens import ReplacedTokenDetection
 from rse_study.methods.views import Views, encode_views
 from rse_study.models import Discriminator, SentenceEncoder, build_head
 from rse_study.perturbations.ascent import INNER_RISE, Anchor
-from rse_study.perturbations.blend import Blend
-from rse_study.perturbations.passes import passes_for
+from rse_study.perturbations.blend import Blend, passes_for
 from rse_study.perturbations.site_masks import WeakeningMasks
 from rse_study.perturbations.token_level import TokenLevel
 from rse_study.spec import field
