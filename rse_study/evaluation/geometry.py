@@ -20,7 +20,7 @@ from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.tensors import Float
 
-PRESET = "geometry"
+GEOMETRY_PRESET = "geometry"
 METRICS = ("alignment", "uniformity")
 POSITIVE_ABOVE = 4.0
 """Gold similarity, 0..5, above which a pair is positive."""
@@ -39,7 +39,7 @@ class AlignmentUniformity(PairsEvaluation):
 
     @property
     def name(self) -> str:
-        return f"{self.pairs.name}/{PRESET}"
+        return f"{self.pairs.name}/{GEOMETRY_PRESET}"
 
     @property
     def measures(self) -> tuple[Measure, ...]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rse_study.collectives import Collectives
@@ -109,7 +110,7 @@ class StepOutcome:
     """Metrics, and this worker's share of the global loss: the shares add up."""
 
     loss: Float[Tensor, ""]
-    metrics: dict[str, Mean] = field(default_factory=dict)
+    metrics: dict[str, Mean] = dataclasses.field(default_factory=dict)
 
 
 @dataclass(frozen=True)
