@@ -11,14 +11,14 @@ from rse_study.data.wordnet import FOLDER, LetterTable, neighbouring_keys, nltk_
 from rse_study.errors import InputError
 
 STOP_WORDS = FOLDER / "corpora" / "stopwords.zip"
-MEMBER = "stopwords/english"
+ENGLISH = "stopwords/english"
 
 
 @cache
 def english_stopwords(data_dir: Path) -> frozenset[str]:
     """Read the stop words, which are in lower case."""
-    with ZipFile(nltk_archive(data_dir, STOP_WORDS, MEMBER, "stop words")) as archive:
-        return frozenset(archive.read(MEMBER).decode("utf-8").split())
+    with ZipFile(nltk_archive(data_dir, STOP_WORDS, ENGLISH, "stop words")) as archive:
+        return frozenset(archive.read(ENGLISH).decode("utf-8").split())
 
 
 PPDB = "lexicon/counter_fitting/ppdb_synonyms.txt"
