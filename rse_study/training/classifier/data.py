@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from rse_study.data.attack_sets import held_out
 from rse_study.data.labelled import Labelled, StsPairs, Text
-from rse_study.data.questions import Questions
+from rse_study.data.labelled_sets import Questions
 from rse_study.errors import InputError
 from rse_study.evaluation.classification import f1
 from rse_study.evaluation.rank_correlation import spearman
