@@ -10,7 +10,7 @@ import numpy as np
 from rse_study.data.labelled import StsPairs, Text
 from rse_study.evaluation.attacks.attack import AttackOutcome, Summary, Target, summarise
 from rse_study.evaluation.evaluations import Embed, unit_rows
-from rse_study.evaluation.rank_correlation import spearman
+from rse_study.evaluation.sts import spearman
 from rse_study.streams import Streams
 from rse_study.tensors import Float, Int
 

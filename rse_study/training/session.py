@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from rse_study.data.batches import Batch, Batches, Draws, Make, sent_all
-from rse_study.evaluation.rank_correlation import DIGITS
+from rse_study.evaluation.sts import DIGITS
 from rse_study.methods.method import Networks, RunContext, StepOutcome
 from rse_study.results.bit_equality import what_decides, what_differs
 from rse_study.results.files.evaluation_file import ITEMS_FILE, write_items

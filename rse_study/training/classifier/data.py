@@ -15,7 +15,7 @@ from rse_study.data.labelled import Labelled, StsPairs, Text
 from rse_study.data.labelled_sets import Questions
 from rse_study.errors import InputError
 from rse_study.evaluation.classification import f1
-from rse_study.evaluation.rank_correlation import spearman
+from rse_study.evaluation.sts import spearman
 from rse_study.models.pooling import PoolingKind
 from rse_study.models.text_classifier import SPAN, SpanReader, TextClassifier, Tokens, encode_texts, windows
 from rse_study.streams import Streams
