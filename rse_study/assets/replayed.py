@@ -16,7 +16,6 @@ from rse_study.assets.store import build, write_meta
 from rse_study.data.attack_sets import FewLabelled, read_few_labelled
 from rse_study.data.labelled import Labelled, StsPairs
 from rse_study.errors import InputError
-from rse_study.evaluation.adversarial_sts import fit_score, summarise_scores, targets_of, victim_of
 from rse_study.evaluation.attacks.attack import (
     UNTARGETED,
     Attack,
@@ -29,6 +28,7 @@ from rse_study.evaluation.attacks.attack import (
 from rse_study.evaluation.attacks.engine import Victim, attack_all
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts, probabilities_by, probe_of
+from rse_study.evaluation.sts import fit_score, summarise_scores, targets_of, victim_of
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.streams import Streams

@@ -19,7 +19,11 @@ from rse_study.downstream.attacked_classifier import figures_of, kept_outcomes, 
 from rse_study.downstream.registry import Attacks, Settings
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.errors import InputError
-from rse_study.evaluation.adversarial_sts import (
+from rse_study.evaluation.attacks.attack import Deviation, Drift, Goal, Maximise
+from rse_study.evaluation.attacks.outcome_store import REMEDY, OutcomeStore, attack_and_store
+from rse_study.evaluation.attacks.recipes import RECIPES
+from rse_study.evaluation.evaluations import Embed
+from rse_study.evaluation.sts import (
     MapKind,
     ScoreMap,
     fit_score,
@@ -28,10 +32,6 @@ from rse_study.evaluation.adversarial_sts import (
     targets_of,
     victim_of,
 )
-from rse_study.evaluation.attacks.attack import Deviation, Drift, Goal, Maximise
-from rse_study.evaluation.attacks.outcome_store import REMEDY, OutcomeStore, attack_and_store
-from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.evaluations import Embed
 from rse_study.results.files.attack_file import (
     FURTHEST,
     SIMILARITY,

@@ -12,7 +12,7 @@ from rse_study.downstream.attacked_similarity import MAP, AttackedSimilarity
 from rse_study.downstream.registry import Attacks
 from rse_study.downstream.scored_model import ModelFiles, ScoredModel, score_model
 from rse_study.errors import InputError
-from rse_study.evaluation.adversarial_sts import ScoreMap, cosines_of, fit_score
+from rse_study.evaluation.sts import ScoreMap, cosines_of, fit_score
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.results.files.attack_file import outcomes_path, read_attacks

@@ -11,9 +11,9 @@ from scipy.stats import spearmanr
 from sklearn.isotonic import IsotonicRegression
 
 from rse_study.evaluation import adversarial_sts
-from rse_study.evaluation.adversarial_sts import ScoreMap, cosines_of, fit_score, targets_of, victim_of
 from rse_study.evaluation.attacks.attack import AttackOutcome, Deviation, Drift, Maximise
 from rse_study.evaluation.attacks.engine import attack_all
+from rse_study.evaluation.sts import ScoreMap, cosines_of, fit_score, targets_of, victim_of
 from tests.cases import cases
 from tests.evaluation.toy_pairs import cosine, embed, num_options, toy_pairs, toy_recipe
 
