@@ -7,8 +7,7 @@ import numpy as np
 from rse_study.data.builtin import graded_pairs
 from rse_study.data.labelled import Labelled
 from rse_study.evaluation.evaluations import score_all, whitened
-from rse_study.evaluation.geometry import AlignmentUniformity
-from rse_study.evaluation.invariance import Invariance
+from rse_study.evaluation.invariance import AlignmentUniformity, Invariance
 from rse_study.evaluation.sts import Similarity, evaluate_sts
 from rse_study.evaluation.transfer import Transfer
 from tests.cases import cases

@@ -26,8 +26,7 @@ from rse_study.downstream.registry import (
 )
 from rse_study.downstream.weakened import WeakenedTokens
 from rse_study.evaluation.classification import SQUAD_METRICS
-from rse_study.evaluation.geometry import AlignmentUniformity
-from rse_study.evaluation.invariance import SentencePlane
+from rse_study.evaluation.invariance import AlignmentUniformity, SentencePlane
 from rse_study.evaluation.sts import Similarity
 from rse_study.evaluation.transfer import Transfer
 from rse_study.models.loading import load_encoder
