@@ -33,8 +33,8 @@ from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.models.embedder import Embedder
+from rse_study.models.export import WholeModel
 from rse_study.models.pooling import PoolingKind
-from rse_study.models.whole_model import WholeModel
 from rse_study.registry import Registry
 from rse_study.results.files.attack_file import SummaryRow
 from rse_study.study.definition.reading import build
