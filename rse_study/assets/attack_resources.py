@@ -10,10 +10,19 @@ from rse_study.assets.minilm import minilm_folder
 from rse_study.assets.store import build, write_meta
 from rse_study.data import wordnet
 from rse_study.data.text_files import find_file
-from rse_study.data.wordnet import KEYBOARD, LOOKALIKES, lookalikes, wordnet_fingerprint
+from rse_study.data.wordnet import (
+    KEYBOARD,
+    LOOKALIKES,
+    PPDB,
+    STOP_WORDS,
+    SynonymList,
+    english_stopwords,
+    keyboard,
+    lookalikes,
+    wordnet_fingerprint,
+)
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack_recipe import AttackResources, NamedModel, Resource
-from rse_study.evaluation.attacks.lexicons import PPDB, STOP_WORDS, SynonymList, english_stopwords, keyboard
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.evaluations import Embed
 from rse_study.models.embedder import Embedder

@@ -7,9 +7,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
+from rse_study.data.wordnet import SynonymList, english_stopwords
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack import UNTARGETED, Attack, Goal, PreTransformationConstraint
-from rse_study.evaluation.attacks.lexicons import SynonymList, english_stopwords
 from rse_study.evaluation.attacks.transformations import (
     Encode,
     InputColumnModification,

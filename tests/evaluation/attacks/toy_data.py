@@ -7,9 +7,8 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from rse_study.data.wordnet import ARCHIVE as WORDNET
-from rse_study.data.wordnet import FOLDER, KEYBOARD, LOOKALIKES
+from rse_study.data.wordnet import FOLDER, KEYBOARD, LOOKALIKES, PPDB, STOP_WORDS
 from rse_study.evaluation.attacks.attack_recipe import Resource
-from rse_study.evaluation.attacks.lexicons import PPDB, STOP_WORDS
 
 VOCABULARY = [f"{kind}{i}" for i in range(12) for kind in ("good", "bad", "odd")]
 STOPWORDS = frozenset({"the", "a", "of"})

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field, PositiveInt
 
-from rse_study.data.wordnet import lookalikes
+from rse_study.data.wordnet import keyboard, lookalikes
 from rse_study.evaluation.attacks.attack import UNTARGETED, Attack, Goal
 from rse_study.evaluation.attacks.attack_recipe import (
     AttackRecipe,
@@ -13,7 +13,6 @@ from rse_study.evaluation.attacks.attack_recipe import (
     label,
     word_constraints,
 )
-from rse_study.evaluation.attacks.lexicons import keyboard
 from rse_study.evaluation.attacks.search import Greedy, LeaveOneOut, WeightedSaliency
 from rse_study.evaluation.attacks.transformations import (
     Bugs,
