@@ -8,9 +8,9 @@ from pathlib import Path
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.minilm import minilm_folder
 from rse_study.assets.store import build, write_meta
-from rse_study.data import wordnet
-from rse_study.data.text_files import find_file
-from rse_study.data.wordnet import (
+from rse_study.data.lexicons import (
+    ARCHIVE,
+    FOLDER,
     KEYBOARD,
     LOOKALIKES,
     PPDB,
@@ -21,6 +21,7 @@ from rse_study.data.wordnet import (
     lookalikes,
     wordnet_fingerprint,
 )
+from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack_recipe import AttackResources, NamedModel, Resource
 from rse_study.evaluation.attacks.recipes import RECIPES
@@ -81,7 +82,7 @@ def _synonym_lists_of(data_dir: Path, content: str) -> str:
 
 
 _FILES: dict[Resource, tuple[str | Path, ...]] = {
-    Resource.WORDNET: (wordnet.FOLDER / wordnet.ARCHIVE,),
+    Resource.WORDNET: (FOLDER / ARCHIVE,),
     Resource.STOP_WORDS: (STOP_WORDS,),
     Resource.SYNONYM_LISTS: (PPDB,),
     Resource.LOOK_ALIKES: (LOOKALIKES,),

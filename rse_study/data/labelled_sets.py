@@ -247,7 +247,11 @@ class _Squad(BaseModel):
 
 
 def read_squad(split: str, data_dir: Path) -> Questions:
-    """Read a split; InputError if it is malformed or an answer is elsewhere."""
+    """Read a split of SQuAD 1.1 (Rajpurkar et al. 2016), whose files are as published.
+
+    data: [{paragraphs: [{context, qas: [{question, answers: [{text, answer_start}]}]}]}]. Raises InputError if it is
+    malformed, or an answer is elsewhere.
+    """
     path = find_set_file(SQUAD_FILES.get(split), data_dir)
     try:
         articles = _Squad.model_validate_json(read_whole(path)).data

@@ -9,7 +9,7 @@ from string import ascii_lowercase
 
 import numpy as np
 
-from rse_study.data.wordnet import LetterTable, english_stopwords, lookalikes, neighbouring_keys, synonyms_of
+from rse_study.data.lexicons import LetterTable, english_stopwords, lookalikes, neighbouring_keys, synonyms_of
 from rse_study.registry import Registry
 
 

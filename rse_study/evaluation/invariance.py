@@ -189,7 +189,16 @@ _BLOCK = 512  # rows of distances held at once: 512 x 3000 float64 are 12 MiB
 
 @dataclass(frozen=True)
 class AlignmentUniformity(PairsEvaluation):
-    """Alignment and uniformity on a task's dev pairs; neither selects a model."""
+    """Alignment and uniformity on a task's dev pairs; neither selects a model.
+
+    Defined by Wang and Isola (2020), measured as in SimCSE; lower is better for both:
+
+        alignment   mean over positive pairs of |u - v|^alpha          positives: gold > 4, strictly
+        uniformity  log of the mean over i < j of exp(-t |x_i - x_j|^2)    x: all sentences, first then second
+
+    Distances are taken in float64. A sentence in several pairs counts several times, so it also pairs with itself, at
+    distance 0.
+    """
 
     @classmethod
     def read(cls, name: str, data_dir: Path) -> "AlignmentUniformity":

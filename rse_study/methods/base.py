@@ -8,8 +8,8 @@ from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
 from rse_study.losses.terms import TERMS
-from rse_study.methods.method import Method, Networks, RunContext
-from rse_study.models import SentenceEncoder, build_head
+from rse_study.methods.method import Method, RunContext
+from rse_study.models import Networks, SentenceEncoder, build_head
 from rse_study.models.pooling import HeadKind
 from rse_study.spec import field
 from rse_study.streams import Streams

@@ -24,6 +24,8 @@ RowFunction = Callable[..., Tensor]
 def by_chunks(module: nn.Module, work: RowFunction, chunk_size: int, *rows: Tensor | None) -> Tensor:
     """Compute work(*rows) in chunks of at most `chunk_size` rows (0: all), kept apart.
 
+    Only one chunk's activations are in memory at a time: each runs again once its outputs' gradient is known (Gao et
+    al. 2021; Chen et al. 2016), and negatives stay in-batch.
     A chunk's second run has the mode and the dropout masks of its first.
     """
     first = rows[0]

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from rse_study.assets.attack_resources import fingerprints_of, resources_of
+from rse_study.data.lexicons import ARCHIVE, FOLDER, KEYBOARD, LOOKALIKES, PPDB, STOP_WORDS
 from rse_study.data.text_files import find_file, read_lines
-from rse_study.data.wordnet import ARCHIVE, FOLDER, KEYBOARD, LOOKALIKES, PPDB, STOP_WORDS
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import RECIPES, REPLAYABLE

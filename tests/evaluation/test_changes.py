@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rse_study.data.wordnet import KEYBOARD, LOOKALIKES
+from rse_study.data.lexicons import KEYBOARD, LOOKALIKES
 from rse_study.evaluation.changes import (
     CHANGES,
     ChangeResources,

@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
-from rse_study.data.wordnet import SynonymList, english_stopwords
+from rse_study.data.lexicons import SynonymList, english_stopwords
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack import UNTARGETED, Attack, Goal, PreTransformationConstraint
 from rse_study.evaluation.attacks.transformations import (

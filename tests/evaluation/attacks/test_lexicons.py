@@ -2,7 +2,7 @@
 
 import pytest
 
-from rse_study.data.wordnet import PPDB, STOP_WORDS, SynonymList, english_stopwords, keyboard, lookalikes
+from rse_study.data.lexicons import PPDB, STOP_WORDS, SynonymList, english_stopwords, keyboard, lookalikes
 from rse_study.errors import InputError
 
 

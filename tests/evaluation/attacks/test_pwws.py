@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from rse_study.data.labelled import Labelled
+from rse_study.data.lexicons import english_stopwords, lemmas_of
 from rse_study.data.text_files import find_file, read_lines
-from rse_study.data.wordnet import english_stopwords, lemmas_of
 from rse_study.evaluation.attacks.attack import Target
 from rse_study.evaluation.attacks.attack_recipe import AttackResources
 from rse_study.evaluation.attacks.attacked_text import AttackedText

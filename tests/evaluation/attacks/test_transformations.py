@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rse_study.data.wordnet import SynonymList, english_stopwords
+from rse_study.data.lexicons import SynonymList, english_stopwords
 from rse_study.evaluation.attacks.attack import Candidate
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.transformations import (

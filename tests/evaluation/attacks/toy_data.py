@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from zipfile import ZipFile
 
-from rse_study.data.wordnet import ARCHIVE as WORDNET
-from rse_study.data.wordnet import FOLDER, KEYBOARD, LOOKALIKES, PPDB, STOP_WORDS
+from rse_study.data.lexicons import ARCHIVE as WORDNET
+from rse_study.data.lexicons import FOLDER, KEYBOARD, LOOKALIKES, PPDB, STOP_WORDS
 from rse_study.evaluation.attacks.attack_recipe import Resource
 
 VOCABULARY = [f"{kind}{i}" for i in range(12) for kind in ("good", "bad", "odd")]

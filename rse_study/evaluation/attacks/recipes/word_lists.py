@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field, PositiveInt
 
-from rse_study.data.wordnet import keyboard, lookalikes
+from rse_study.data.lexicons import keyboard, lookalikes
 from rse_study.evaluation.attacks.attack import UNTARGETED, Attack, Goal
 from rse_study.evaluation.attacks.attack_recipe import (
     AttackRecipe,

@@ -3,8 +3,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
-from rse_study.data import wordnet
-from rse_study.data.wordnet import (
+from rse_study.data.lexicons import (
     FOLDER,
     KEYBOARD,
     LOOKALIKES,
@@ -38,7 +37,7 @@ def test_without_the_archive_it_is_said_where_it_belongs_and_another_is_refused(
 
 
 def test_an_archive_that_unpacks_to_more_than_any_lexicon_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(wordnet, "MOST_BYTES", 2**20)
+    monkeypatch.setattr("rse_study.data.lexicons.MOST_BYTES", 2**20)
     path = tmp_path / FOLDER / "corpora" / "wordnet.zip"
     path.parent.mkdir(parents=True)
     with ZipFile(path, "w", ZIP_DEFLATED) as archive:

@@ -1,4 +1,10 @@
-"""WordNet's synonyms, read by nltk from the data folder."""
+"""Words and letters of the data folder: WordNet, stop words, synonyms, near letters.
+
+lexicon/wordnet/nltk_data                     WordNet and stop words, as nltk publishes them
+lexicon/counter_fitting/ppdb_synonyms.txt     two words a line
+lexicon/typo/keyboard_en.json                 {character: characters on neighbouring keys}, a US keyboard
+lexicon/homoglyph/confusables_ascii.json      {ASCII letter or digit: characters that look like it}, Unicode UTS 39
+"""
 
 import json
 import warnings
