@@ -6,12 +6,17 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from pydantic import PositiveFloat
+
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.data.synonyms import Synonyms
-from rse_study.models import Generator, GeneratorOutputs, Networks, SentenceEncoder
+from rse_study.losses.info_nce import info_nce
+from rse_study.losses.terms import TERMS
+from rse_study.models import Generator, GeneratorOutputs, Networks, SentenceEncoder, build_head
+from rse_study.models.pooling import HeadKind
 from rse_study.results.manipulation import Checks
-from rse_study.spec import Spec
+from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 from rse_study.tensors import Bool, Float, Tensor, torch
 
@@ -197,3 +202,23 @@ class Method(Spec):
 
     def after(self, networks: Networks) -> None:
         """Do nothing: only the optimiser moves weights."""
+
+
+class ContrastiveMethod(Method):
+    """A method with a training-only head and a temperature; subclasses define a step."""
+
+    checks: ClassVar = TERMS["contrastive"]
+    temperature: PositiveFloat = field(0.05, symbol="tau")
+    """what cosines are divided by in L_con"""
+    head: HeadKind = "linear_tanh"
+    """map of the pooled vector to z in training; evaluation drops it"""
+
+    def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
+        generator = streams.generator("init", 0)
+        return Networks(encoder, build_head(self.head, encoder.hidden_size, generator, collectives))
+
+    def contrastive(
+        self, z: Float[Tensor, "b d"], z_pos: Float[Tensor, "b d"], batch: Batch, run: RunContext
+    ) -> Float[Tensor, " b"]:
+        """Return L_con of this worker's anchors against the global batch's second views."""
+        return info_nce(z, z_pos[None], run.collectives.gather(z_pos), run.own(batch), self.temperature)
