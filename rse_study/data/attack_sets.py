@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 
 from rse_study.data import builtin
-from rse_study.data.glue import read_glue
+from rse_study.data.hub import read_glue
 from rse_study.data.labelled import Labelled, Text
 from rse_study.data.labelled_sets import read_labelled
 from rse_study.data.tasks import HUB_NAME

@@ -18,7 +18,7 @@ from jaxtyping import Int
 
 from rse_study.assets.victim import VictimClassifier, taken, victim
 from rse_study.data.attack_sets import training_for
-from rse_study.data.glue import read_glue
+from rse_study.data.hub import read_glue
 from rse_study.data.labelled import Labelled, StsPairs, Text
 from rse_study.data.labelled_sets import ANLI_ROUNDS, REVIEWS, Questions, files_of, read_labelled, read_squad
 from rse_study.data.tasks import GLUE, NLI_CLASSES

@@ -16,7 +16,7 @@ from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.cli.terminal.screen import announce, print_table
 from rse_study.cli.verbs.evaluate.encoder import EncoderRequest
-from rse_study.data.glue import GLUE_LAYOUT
+from rse_study.data.hub import GLUE_LAYOUT
 from rse_study.data.labelled import StsPairs
 from rse_study.data.location import cache_dir
 from rse_study.data.tasks import GLUE
