@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 from rse_study.data.batches import Batch
-from rse_study.data.masking import rtd_mask
+from rse_study.data.synonyms import rtd_mask
 from rse_study.losses.rtd import replaced_token_detection
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.models import TokenPlaces
