@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from rse_study.data.real_tokens import RealTokens
+from rse_study.data.batches import RealTokens
 from rse_study.models.modes import in_mode
 from rse_study.models.packed import Packed, Padded, TokenInputs, can_be_packed
 from rse_study.models.pooling import PoolingKind, pool_mean, prompt_positions

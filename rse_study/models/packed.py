@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from rse_study.data.real_tokens import RealTokens
+from rse_study.data.batches import RealTokens
 from rse_study.models.half_weights import JOINED, PROJECTIONS
 from rse_study.models.sites import Changes, changed_outputs, find_sites
 
