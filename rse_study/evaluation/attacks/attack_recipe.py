@@ -1,15 +1,22 @@
 """The base class of attack recipes, and the resources that they use."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
-from rse_study.data.lexicons import SynonymList, english_stopwords
+from rse_study.data.lexicons import english_stopwords
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.attack import UNTARGETED, Attack, Goal, PreTransformationConstraint
+from rse_study.evaluation.attacks.attack import (
+    UNTARGETED,
+    Attack,
+    Constraint,
+    Goal,
+    PreTransformationConstraint,
+    Transformation,
+)
+from rse_study.evaluation.attacks.search import Greedy, LeaveOneOut, Ranking
 from rse_study.evaluation.attacks.transformations import (
     Encode,
     InputColumnModification,
@@ -52,25 +59,21 @@ class AttackResources:
     encoder: NamedModel[Encode] | None = None
     masked_lm: NamedModel[MaskedLM] | None = None
 
-    def synonyms(self) -> NamedModel[SynonymList]:
-        """Open the source of synonyms."""
-        return NamedModel("the lists of counter-fitting", SynonymList.open(self.data_dir))
-
-    def need_encoder(self, recipe: str) -> NamedModel[Encode]:
+    def need_encoder(self, recipe: str) -> Encode:
         rule = "it filters candidates by the similarity of sentences"
         return _needed(
             self.encoder, "sentence encoder", recipe, rule, "any local encoder serves, such as minilm"
         )
 
-    def need_masked_lm(self, recipe: str) -> NamedModel[MaskedLM]:
+    def need_masked_lm(self, recipe: str) -> MaskedLM:
         rule = "its candidates are what a masked language model predicts"
         return _needed(self.masked_lm, "masked language model", recipe, rule, "any local one serves")
 
 
-def _needed(given: NamedModel[T] | None, noun: str, recipe: str, rule: str, remedy: str) -> NamedModel[T]:
+def _needed(given: NamedModel[T] | None, noun: str, recipe: str, rule: str, remedy: str) -> T:
     if given is None:
         raise InputError(f"no {noun}", where=f"recipe {recipe}", rule=rule, remedy=f"Name one: {remedy}")
-    return given
+    return given.model
 
 
 class AttackRecipe(Spec, ABC):
@@ -88,21 +91,46 @@ class AttackRecipe(Spec, ABC):
     sides: Sides = "both"
     """sentences of a pair that may be changed"""
 
+    ranking: ClassVar[Ranking] = LeaveOneOut()
+    """the order in which words are changed"""
+    notes: ClassVar[tuple[str, ...]] = ()
+    """what else differs from the published attack, for the label"""
+
     @abstractmethod
+    def transformation(self, resources: AttackResources) -> Transformation:
+        """Return what proposes words; raise InputError where a resource is missing."""
+
+    def constraints(self, resources: AttackResources) -> tuple[Constraint, ...]:
+        """Return the constraints on changed texts."""
+        return ()
+
+    def word_constraints(self, resources: AttackResources) -> tuple[PreTransformationConstraint, ...]:
+        """Return the constraints on words; the recipe must need Resource.STOP_WORDS."""
+        # TextFooler and BAE have longer lists of stop words; here all recipes use nltk's.
+        stop_words = StopwordModification(english_stopwords(resources.data_dir))
+        return RepeatModification(), stop_words, InputColumnModification(self.sides)
+
     def build(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Attack:
         """Build the attack, or raise InputError where a resource is missing."""
+        return Attack(
+            label=self.label(resources),
+            goal=goal,
+            transformation=self.transformation(resources),
+            search=Greedy(ranking=self.ranking),
+            pre_transformation_constraints=self.word_constraints(resources),
+            constraints=self.constraints(resources),
+        )
 
-
-def word_constraints(resources: AttackResources, sides: Sides) -> tuple[PreTransformationConstraint, ...]:
-    """Return the constraints on words; the recipe must need Resource.STOP_WORDS."""
-    # TextFooler and BAE have longer lists of stop words; here all recipes use nltk's.
-    return (
-        RepeatModification(),
-        StopwordModification(english_stopwords(resources.data_dir)),
-        InputColumnModification(sides),
-    )
-
-
-def label(name: str, replaced: Sequence[str]) -> str:
-    """Return the label of a recipe that replaces resources of the published attack."""
-    return f"{name}-like: {', '.join(replaced)}"
+    def label(self, resources: AttackResources) -> str:
+        """Return the name, with what replaces resources of the published attack."""
+        sources = (
+            ("synonyms", Resource.SYNONYM_LISTS, "the lists of counter-fitting"),
+            ("words", Resource.MASKED_LM, resources.masked_lm and resources.masked_lm.name),
+            ("similarity", Resource.SENTENCE_SIMILARITY, resources.encoder and resources.encoder.name),
+        )
+        replaced = [f"{what} from {name}" for what, need, name in sources if need in self.needs]
+        return (
+            f"{self.name}-like: {', '.join([*replaced, *self.notes])}"
+            if replaced or self.notes
+            else self.name
+        )

@@ -4,15 +4,9 @@ from typing import ClassVar
 
 from pydantic import Field, PositiveInt
 
-from rse_study.evaluation.attacks.attack import UNTARGETED, Attack, Goal
-from rse_study.evaluation.attacks.attack_recipe import (
-    AttackRecipe,
-    AttackResources,
-    Resource,
-    label,
-    word_constraints,
-)
-from rse_study.evaluation.attacks.search import UNKNOWN, Greedy, LeaveOneOut
+from rse_study.evaluation.attacks.attack import PreTransformationConstraint
+from rse_study.evaluation.attacks.attack_recipe import AttackRecipe, AttackResources, Resource
+from rse_study.evaluation.attacks.search import UNKNOWN, LeaveOneOut
 from rse_study.evaluation.attacks.transformations import MaskedLMSwap, MaxWordsPerturbed, SentenceSimilarity
 
 
@@ -26,6 +20,7 @@ class BERTAttack(AttackRecipe):
 
     name: ClassVar = "bert_attack"
     needs: ClassVar = (Resource.STOP_WORDS, Resource.SENTENCE_SIMILARITY, Resource.MASKED_LM)
+    ranking: ClassVar = LeaveOneOut(token=UNKNOWN)
 
     num_candidates: PositiveInt = 48
     """predictions for a word, at most"""
@@ -34,20 +29,15 @@ class BERTAttack(AttackRecipe):
     min_similarity: float = Field(0.2, ge=-1, le=1)
     """cosine of the whole sentence with the original"""
 
-    def build(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Attack:
-        model, encoder = resources.need_masked_lm(self.name), resources.need_encoder(self.name)
-        notes = [f"words from {model.name}", f"similarity from {encoder.name}"]
-        return Attack(
-            label=label(self.name, notes),
-            goal=goal,
-            transformation=MaskedLMSwap(model.model, self.num_candidates, is_masked=False),
-            search=Greedy(ranking=LeaveOneOut(token=UNKNOWN)),
-            pre_transformation_constraints=(
-                *word_constraints(resources, self.sides),
-                MaxWordsPerturbed(self.max_share),
-            ),
-            constraints=(SentenceSimilarity(encoder.model, self.min_similarity, "cosine", "original", None),),
-        )
+    def transformation(self, resources: AttackResources) -> MaskedLMSwap:
+        return MaskedLMSwap(resources.need_masked_lm(self.name), self.num_candidates, is_masked=False)
+
+    def constraints(self, resources: AttackResources) -> tuple[SentenceSimilarity]:
+        encode = resources.need_encoder(self.name)
+        return (SentenceSimilarity(encode, self.min_similarity, "cosine", "original", None),)
+
+    def word_constraints(self, resources: AttackResources) -> tuple[PreTransformationConstraint, ...]:
+        return *super().word_constraints(resources), MaxWordsPerturbed(self.max_share)
 
 
 class BAE(AttackRecipe):
@@ -55,6 +45,7 @@ class BAE(AttackRecipe):
 
     name: ClassVar = "bae"
     needs: ClassVar = (Resource.STOP_WORDS, Resource.SENTENCE_SIMILARITY, Resource.MASKED_LM)
+    notes: ClassVar = ("no part of speech",)
 
     num_candidates: PositiveInt = 50
     """predictions for a word, at most"""
@@ -66,19 +57,10 @@ class BAE(AttackRecipe):
     window: PositiveInt = 15
     """words around the change that are compared"""
 
-    def build(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Attack:
-        model, encoder = resources.need_masked_lm(self.name), resources.need_encoder(self.name)
-        similar = SentenceSimilarity(encoder.model, self.min_similarity, "cosine", "original", self.window)
-        notes = [
-            f"words from {model.name}",
-            f"similarity from {encoder.name}",
-            "no part of speech",
-        ]
-        return Attack(
-            label=label(self.name, notes),
-            goal=goal,
-            transformation=MaskedLMSwap(model.model, self.num_candidates, True, self.min_probability),
-            search=Greedy(ranking=LeaveOneOut()),
-            pre_transformation_constraints=word_constraints(resources, self.sides),
-            constraints=(similar,),
-        )
+    def transformation(self, resources: AttackResources) -> MaskedLMSwap:
+        model = resources.need_masked_lm(self.name)
+        return MaskedLMSwap(model, self.num_candidates, True, self.min_probability)
+
+    def constraints(self, resources: AttackResources) -> tuple[SentenceSimilarity]:
+        encode = resources.need_encoder(self.name)
+        return (SentenceSimilarity(encode, self.min_similarity, "cosine", "original", self.window),)

@@ -4,16 +4,9 @@ from typing import ClassVar
 
 from pydantic import Field, PositiveInt
 
-from rse_study.data.lexicons import keyboard, lookalikes
-from rse_study.evaluation.attacks.attack import UNTARGETED, Attack, Goal
-from rse_study.evaluation.attacks.attack_recipe import (
-    AttackRecipe,
-    AttackResources,
-    Resource,
-    label,
-    word_constraints,
-)
-from rse_study.evaluation.attacks.search import Greedy, LeaveOneOut, WeightedSaliency
+from rse_study.data.lexicons import SynonymList, keyboard, lookalikes
+from rse_study.evaluation.attacks.attack_recipe import AttackRecipe, AttackResources, Resource
+from rse_study.evaluation.attacks.search import WeightedSaliency
 from rse_study.evaluation.attacks.transformations import (
     Bugs,
     CompositeTransformation,
@@ -34,6 +27,7 @@ class TextFooler(AttackRecipe):
 
     name: ClassVar = "textfooler"
     needs: ClassVar = (Resource.STOP_WORDS, Resource.SYNONYM_LISTS, Resource.SENTENCE_SIMILARITY)
+    notes: ClassVar = ("no part of speech",)
 
     num_candidates: PositiveInt = 50
     """synonyms of a word, at most"""
@@ -45,22 +39,12 @@ class TextFooler(AttackRecipe):
     sides: Sides = "second"
     """sentences of a pair that may be changed; TextAttack leaves the premise alone"""
 
-    def build(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Attack:
-        encoder, synonyms = resources.need_encoder(self.name), resources.synonyms()
-        similar = SentenceSimilarity(encoder.model, self.min_similarity, "angular", "current", self.window)
-        notes = [
-            f"synonyms from {synonyms.name}",
-            f"similarity from {encoder.name}",
-            "no part of speech",
-        ]
-        return Attack(
-            label=label(self.name, notes),
-            goal=goal,
-            transformation=NeighbourSwap(synonyms.model, self.num_candidates),
-            search=Greedy(ranking=LeaveOneOut()),
-            pre_transformation_constraints=word_constraints(resources, self.sides),
-            constraints=(similar,),
-        )
+    def transformation(self, resources: AttackResources) -> NeighbourSwap:
+        return NeighbourSwap(SynonymList.open(resources.data_dir), self.num_candidates)
+
+    def constraints(self, resources: AttackResources) -> tuple[SentenceSimilarity]:
+        encode = resources.need_encoder(self.name)
+        return (SentenceSimilarity(encode, self.min_similarity, "angular", "current", self.window),)
 
 
 class TextBugger(AttackRecipe):
@@ -83,20 +67,14 @@ class TextBugger(AttackRecipe):
     min_similarity: float = Field(0.8, ge=-1, le=1)
     """cosine of the whole sentence with the original"""
 
-    def build(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Attack:
-        encoder, synonyms = resources.need_encoder(self.name), resources.synonyms()
+    def transformation(self, resources: AttackResources) -> CompositeTransformation:
         bugs = Bugs(lookalikes(resources.data_dir), keyboard(resources.data_dir))
-        notes = [f"synonyms from {synonyms.name}", f"similarity from {encoder.name}"]
-        return Attack(
-            label=label(self.name, notes),
-            goal=goal,
-            transformation=CompositeTransformation(
-                (bugs, NeighbourSwap(synonyms.model, self.num_neighbours))
-            ),
-            search=Greedy(ranking=LeaveOneOut()),
-            pre_transformation_constraints=word_constraints(resources, self.sides),
-            constraints=(SentenceSimilarity(encoder.model, self.min_similarity, "cosine", "original", None),),
-        )
+        synonyms = NeighbourSwap(SynonymList.open(resources.data_dir), self.num_neighbours)
+        return CompositeTransformation((bugs, synonyms))
+
+    def constraints(self, resources: AttackResources) -> tuple[SentenceSimilarity]:
+        encode = resources.need_encoder(self.name)
+        return (SentenceSimilarity(encode, self.min_similarity, "cosine", "original", None),)
 
 
 class PWWS(AttackRecipe):
@@ -110,12 +88,7 @@ class PWWS(AttackRecipe):
 
     name: ClassVar = "pwws"
     needs: ClassVar = (Resource.WORDNET, Resource.STOP_WORDS)
+    ranking: ClassVar = WeightedSaliency()
 
-    def build(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Attack:
-        return Attack(
-            label=self.name,
-            goal=goal,
-            transformation=WordNetSwap(resources.data_dir),
-            search=Greedy(ranking=WeightedSaliency()),
-            pre_transformation_constraints=word_constraints(resources, self.sides),
-        )
+    def transformation(self, resources: AttackResources) -> WordNetSwap:
+        return WordNetSwap(resources.data_dir)
