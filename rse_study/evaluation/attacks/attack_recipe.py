@@ -128,9 +128,6 @@ class AttackRecipe(Spec, ABC):
             ("words", Resource.MASKED_LM, resources.masked_lm and resources.masked_lm.name),
             ("similarity", Resource.SENTENCE_SIMILARITY, resources.encoder and resources.encoder.name),
         )
-        replaced = [f"{what} from {name}" for what, need, name in sources if need in self.needs]
-        return (
-            f"{self.name}-like: {', '.join([*replaced, *self.notes])}"
-            if replaced or self.notes
-            else self.name
-        )
+        notes = [f"{what} from {name}" for what, need, name in sources if need in self.needs]
+        notes += self.notes
+        return f"{self.name}-like: {', '.join(notes)}" if notes else self.name
