@@ -13,7 +13,7 @@ from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
 from rse_study.assets.masked_lm import MaskedLMTraining, TrainingCallback, one_thread, train_and_measure
 from rse_study.assets.store import build, write_meta
-from rse_study.data.template import num_ids, tokens_of
+from rse_study.data.tokenised import num_ids, tokens_of
 from rse_study.models.encoder_settings import StoredPooling, store_pooling
 from rse_study.models.loading import quiet_loading, seeded_init
 from rse_study.spec import Spec, field, fingerprint_of

@@ -11,8 +11,7 @@ from rse_study.collectives import Alone
 from rse_study.data.batches import Batches
 from rse_study.data.lexicons import english_stopwords
 from rse_study.data.readers import read_sts
-from rse_study.data.template import MARKS
-from rse_study.data.tokenised import tokenise
+from rse_study.data.tokenised import MARKS, tokenise
 from rse_study.downstream.registry import WEAKENED, Settings
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.evaluation.evaluations import Embed, PairsEvaluation, evaluation_row

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from rse_study.activity import ProgressCallback
-from rse_study.data.template import encode
+from rse_study.data.tokenised import encode
 from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder, first_position
 from rse_study.models.modes import in_mode

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from transformers import AutoModelForMaskedLM
 
-from rse_study.data.template import MARKS, PIECE, marks_beginnings, specials, tokens_of
+from rse_study.data.tokenised import MARKS, PIECE, marks_beginnings, specials, tokens_of
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.transformations import Blank
 from rse_study.models.encoder import first_position

@@ -14,7 +14,7 @@ from transformers.models.auto import modeling_auto
 from transformers.utils import logging as hf_logging
 
 from rse_study.data.hub_models import hub_arguments
-from rse_study.data.template import num_ids
+from rse_study.data.tokenised import num_ids
 from rse_study.errors import InputError
 from rse_study.models.embedder import check_vectors
 from rse_study.models.encoder import SentenceEncoder

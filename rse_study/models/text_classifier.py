@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from rse_study.data.labelled import Text
-from rse_study.data.template import tokens_of
+from rse_study.data.tokenised import tokens_of
 from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.heads import seeded_linear
