@@ -13,9 +13,8 @@ from rse_study.models import Networks
 from rse_study.models.modes import in_mode
 from rse_study.models.pooling import HeadKind
 from rse_study.perturbations.ascent import INNER_RISE, Anchor, Change, ascend, frozen
-from rse_study.perturbations.ball import Ball
 from rse_study.perturbations.cutoffs import Cut, altered
-from rse_study.perturbations.sentence_level import PGD, SentenceLevel
+from rse_study.perturbations.sentence_level import PGD, Ball, SentenceLevel
 from rse_study.spec import field
 from rse_study.tensors import Float, Tensor, torch
 
