@@ -1,7 +1,7 @@
 """The registry of attack recipes: `RECIPES.get("pwws")` is the class PWWS."""
 
 from rse_study.evaluation.attacks.attack_recipe import AttackRecipe, Resource
-from rse_study.evaluation.attacks.recipes.word_lists import BAE, PWWS, BERTAttack, TextBugger, TextFooler
+from rse_study.evaluation.attacks.recipes.published import BAE, PWWS, BERTAttack, TextBugger, TextFooler
 from rse_study.registry import Registry
 
 RECIPES: Registry[type[AttackRecipe]] = Registry(
