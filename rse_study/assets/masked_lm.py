@@ -18,6 +18,7 @@ from rse_study.data.batches import Batch, Batches
 from rse_study.data.synonyms import mask_tokens, rtd_mask
 from rse_study.data.tokenised import TokenisedCorpus, tokenise
 from rse_study.errors import InputError, first_line
+from rse_study.models.loading import quiet_loading
 from rse_study.models.modes import in_mode
 from rse_study.models.rtd import masked_logits
 from rse_study.spec import Spec, field
@@ -209,7 +210,7 @@ def _loss(model: Any, corpus: TokenisedCorpus, batch: Batch, generator: torch.Ge
     return summed / max(1, int(chosen.sum()))
 
 
-def train_and_measure(
+def train_and_save(
     draft: Path,
     model: Any,
     tokenizer: Any,
@@ -217,7 +218,7 @@ def train_and_measure(
     spec: MaskedLMTraining,
     on_progress: TrainingCallback,
 ) -> dict[str, Any]:
-    """Train on 19 of 20 sentences, measure on the rest; return the record of both.
+    """Train on 19 of 20 sentences, measure on the rest, save; return the record of both.
 
     If weights of the asset came with a study's archive, they are taken, and nothing is trained.
     """
@@ -229,6 +230,9 @@ def train_and_measure(
         if not take_weights(model, draft):
             train_masked_lm(model, kept, spec, on_progress, steps_of(draft))
         accuracy = masked_accuracy(model, left, kept)
+    with quiet_loading():
+        model.save_pretrained(draft)
+    tokenizer.save_pretrained(draft)
     return {
         "masked_accuracy": accuracy.model,
         "unigram_accuracy": accuracy.unigram,

@@ -8,7 +8,7 @@ import torch
 from pydantic import PositiveInt
 from transformers import BertForMaskedLM
 
-from rse_study.assets.masked_lm import MaskedLMTraining, TrainingCallback, train_and_measure
+from rse_study.assets.masked_lm import MaskedLMTraining, TrainingCallback, train_and_save
 from rse_study.assets.store import build, write_meta
 from rse_study.data.hub_models import local_name
 from rse_study.errors import InputError
@@ -65,7 +65,9 @@ def minilm_generator(
         "sentences": fingerprint_of(used),
         "base": hash_file(folder / "model.safetensors"),
     }
-    return build(root, "minilm-mlm", key, lambda draft: _make(draft, folder, used, wanted, on_progress))
+    return build(
+        root, "minilm-mlm", key, lambda draft: _make_generator(draft, folder, used, wanted, on_progress)
+    )
 
 
 def with_masked_lm_head(folder: Path, seed: int) -> Any:
@@ -74,15 +76,12 @@ def with_masked_lm_head(folder: Path, seed: int) -> Any:
         return BertForMaskedLM.from_pretrained(folder, dtype=torch.float32)
 
 
-def _make(
+def _make_generator(
     draft: Path, folder: Path, sentences: list[str], spec: MiniLMGenerator, on_progress: TrainingCallback
 ) -> None:
     tokenizer = load_tokenizer(str(folder))
     model = with_masked_lm_head(folder, spec.training.seed)
     if spec.tuned == "head":
         model.bert.requires_grad_(False)
-    measured = train_and_measure(draft, model, tokenizer, sentences, spec.training, on_progress)
-    with quiet_loading():
-        model.save_pretrained(draft)
-    tokenizer.save_pretrained(draft)
+    measured = train_and_save(draft, model, tokenizer, sentences, spec.training, on_progress)
     write_meta(draft, {"asset": "minilm-mlm", "spec": spec.identity(), **measured})

@@ -11,11 +11,11 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from torch import Tensor
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
-from rse_study.assets.masked_lm import MaskedLMTraining, TrainingCallback, one_thread, train_and_measure
+from rse_study.assets.masked_lm import MaskedLMTraining, TrainingCallback, one_thread, train_and_save
 from rse_study.assets.store import build, write_meta
 from rse_study.data.tokenised import num_ids, tokens_of
 from rse_study.models.encoder_settings import StoredPooling, store_pooling
-from rse_study.models.loading import quiet_loading, seeded_init
+from rse_study.models.loading import seeded_init
 from rse_study.spec import Spec, field, fingerprint_of
 
 SPECIAL = {
@@ -188,10 +188,7 @@ def _make(draft: Path, sentences: list[str], spec: TinyEncoder, on_progress: Tra
     model = random_model(spec, len(tokenizer))
     if spec.window:
         _set_word_vectors(model, tokenizer, sentences, spec)
-    measured = train_and_measure(draft, model, tokenizer, sentences, spec.training, on_progress)
-    with quiet_loading():
-        model.save_pretrained(draft)
-    tokenizer.save_pretrained(draft)
+    measured = train_and_save(draft, model, tokenizer, sentences, spec.training, on_progress)
     store_pooling(draft, StoredPooling(pooling="mean"))
     write_meta(
         draft, {"asset": kind_of(spec), "spec": spec.identity(), "vocabulary": len(tokenizer), **measured}
