@@ -12,6 +12,7 @@ import typer
 from analysis.attacks import write_attacks
 from analysis.sections.attacked import goal_text
 from rse_study.activity import ActivityCallback
+from rse_study.assets.attack_resources import needs_masked_lm
 from rse_study.assets.minilm import has_minilm
 from rse_study.assets.victim import WEAK, VictimClassifier
 from rse_study.cli import parameters
@@ -24,7 +25,6 @@ from rse_study.cli.terminal.screen import announce, print_table, say
 from rse_study.cli.verbs.evaluate.attack_options import given_options, require_used
 from rse_study.cli.verbs.evaluate.encoder import EncoderRequest, embedder_of
 from rse_study.data.location import cache_dir
-from rse_study.downstream.attack_models import needs_masked_lm
 from rse_study.downstream.attacked_classifier import PREFIX, AttackedClassifier
 from rse_study.downstream.attacked_similarity import AttackedSimilarity
 from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED, Attacks, Settings
