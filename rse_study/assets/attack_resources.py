@@ -7,8 +7,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from rse_study.assets.fingerprint import fingerprint_of_model
-from rse_study.assets.minilm import MiniLMGenerator, minilm_folder, minilm_generator
 from rse_study.assets.store import build, write_meta
+from rse_study.assets.tiny import MiniLMGenerator, minilm_folder, minilm_generator
 from rse_study.data.corpus import Corpus, read_corpus
 from rse_study.data.hub_models import Model, UnknownModel, check_model, local_name
 from rse_study.data.lexicons import (

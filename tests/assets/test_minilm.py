@@ -5,8 +5,8 @@ import torch
 
 from rse_study.assets import minilm
 from rse_study.assets.masked_lm import MaskedLMTraining
-from rse_study.assets.minilm import MiniLMGenerator, minilm_folder, minilm_generator
 from rse_study.assets.replayed import Reference
+from rse_study.assets.tiny import MiniLMGenerator, minilm_folder, minilm_generator
 from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.export import save_encoder

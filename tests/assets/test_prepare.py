@@ -11,8 +11,8 @@ from transformers import BertForMaskedLM
 from rse_study.activity import SILENCE
 from rse_study.assets import minilm, prepare, tiny
 from rse_study.assets.masked_lm import MaskedLMTraining
-from rse_study.assets.minilm import MiniLMGenerator
 from rse_study.assets.store import META
+from rse_study.assets.tiny import MiniLMGenerator
 from rse_study.data import builtin
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.errors import InputError

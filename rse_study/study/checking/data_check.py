@@ -160,7 +160,7 @@ def models_of(trials: Iterable[tuple[str, Trial]]) -> dict[Model, str]:
 def _minilm(trial: Trial) -> Iterator[Missing]:
     for field in [field for field, (name, _) in trial.models.items() if name == "minilm"]:
         # This imports model code, which takes seconds.
-        from rse_study.assets.minilm import minilm_folder
+        from rse_study.assets.tiny import minilm_folder
 
         yield from _tried(f"{field} = 'minilm'", minilm_folder)
 
@@ -170,7 +170,7 @@ def _encoder(trial: Trial, folders: tuple[Path, ...]) -> Iterator[Missing]:
     name = trial.encoder.name
     folder = described_folder((name, trial.encoder.revision), *folders)
     if name == "minilm":
-        from rse_study.assets.minilm import has_minilm, minilm_folder
+        from rse_study.assets.tiny import has_minilm, minilm_folder
 
         folder = minilm_folder() if has_minilm() else None
     if folder is not None:

@@ -13,7 +13,7 @@ from analysis.attacks import write_attacks
 from analysis.sections.attacked import goal_text
 from rse_study.activity import ActivityCallback
 from rse_study.assets.attack_resources import needs_masked_lm
-from rse_study.assets.minilm import has_minilm
+from rse_study.assets.tiny import has_minilm
 from rse_study.assets.victim import WEAK, VictimClassifier
 from rse_study.cli import parameters
 from rse_study.cli.arguments.model import model_name
