@@ -1,8 +1,9 @@
 """An evaluation that fine-tunes a classifier and attacks it with one recipe."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +19,49 @@ from rse_study.downstream.fine_tuned_tasks import classifier_of, drawn
 from rse_study.downstream.registry import Settings
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.evaluation.attacks.attack import summarise
-from rse_study.evaluation.attacks.outcome_store import (
-    OutcomeStore,
-    attack_and_store,
-    figures_of,
-    kept_outcomes,
-    rows_under_attack,
-    summary_row,
-)
+from rse_study.evaluation.attacks.outcome_store import AttackRun, OutcomeStore, attack_and_store
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.evaluations import Embed
+from rse_study.evaluation.evaluations import Embed, Evaluation, evaluation_row
 from rse_study.results.files.attack_file import (
+    AGAIN,
+    ATTACK,
     CLASSES,
     OutcomeRow,
     SummaryRow,
     keep_summary,
     outcomes_path,
+    parse_outcomes,
+    read_lines,
 )
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
+
+SHARES = {
+    "success_rate": {"succeeded": 100.0, "failed": 0.0, "skipped": nan},
+    "accuracy_under_attack": {"succeeded": 0.0, "failed": 100.0, "skipped": 0.0},
+}
+"""what each outcome adds to a figure that is a mean over inputs"""
+
+
+def kept_outcomes(folder: Path, attack: SummaryRow, indices: Iterable[int]) -> list[OutcomeRow]:
+    """Read the stored outcomes of these inputs, in the order of their indices."""
+    path = outcomes_path(folder, attack.set, attack.recipe)
+    known = parse_outcomes(read_lines(path, AGAIN)[1], path, AGAIN)
+    return [known[index] for index in sorted(indices)]
+
+
+def attack_items(outcomes: Sequence[OutcomeRow], figure: str) -> ItemScores | None:
+    """Return the scores of the inputs behind a figure.
+
+    None of a figure that is neither a mean over inputs nor a correlation.
+    """
+    if figure in SHARES:
+        return ItemScores.of([SHARES[figure][one.outcome] for one in outcomes])
+    if figure == "spearman_under_attack":
+        return ItemScores.of([one.adversarial_scores[0] for one in outcomes], [one.label for one in outcomes])
+    return None
+
 
 PREFIX = "attack-"
 WEIGHTS = "weights"
@@ -196,3 +221,51 @@ def _matthews(outcomes: Sequence[OutcomeRow]) -> float:
     """Return the correlation x100 of labels and answers to the attacked texts."""
     answers = [int(np.argmax(one.adversarial_scores)) for one in outcomes]
     return 100 * float(matthews_corrcoef([one.label for one in outcomes], answers))
+
+
+def figures_of(found: SummaryRow) -> dict[str, float]:
+    """Return the figures that papers report, by name; shares x100."""
+    shown = {
+        "success_rate": found.success_rate,
+        "original_accuracy": found.original_accuracy,
+        "accuracy_under_attack": found.accuracy_under_attack,
+        "words_changed": found.share_of_words_changed,
+    }
+    shares = {name: nan if value is None else 100 * value for name, value in shown.items()}
+    return shares | {"queries": nan if found.mean_queries is None else found.mean_queries}
+
+
+def rows_under_attack(
+    evaluation: Evaluation,
+    subject: str,
+    split: str,
+    found: SummaryRow,
+    figures: Mapping[str, float],
+    outcomes: Sequence[OutcomeRow],
+) -> list[EvaluationRow]:
+    """Return one row per figure with the scores of its inputs.
+
+    All are degenerate where the victim is weak.
+    """
+    return [
+        evaluation_row(
+            evaluation, subject, split, name, value, found.num_inputs,
+            degenerate=found.weak or value != value, num_skipped=found.num_skipped, seed=found.seed,
+            items=attack_items(outcomes, name),
+        )
+        for name, value in figures.items()
+    ]  # fmt: skip
+
+
+def summary_row(
+    head: Mapping[str, Any],
+    store: OutcomeStore,
+    run: AttackRun,
+    figures: Mapping[str, int | float],
+    **own: Any,
+) -> SummaryRow:
+    """Return the summary of an attack, with fields of its own."""
+    known = {name: head[name] for name in ("set", "recipe", "label", "victim", "seed")}
+    now = {"num_now": run.num_now, "seconds_now": run.seconds_now, "attack": store.head[ATTACK]}
+    counts = {name: None if value != value else value for name, value in figures.items()}  # JSON has no NaN
+    return SummaryRow(**known, **now, **counts, **own)

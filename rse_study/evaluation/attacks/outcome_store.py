@@ -1,11 +1,10 @@
-"""A file of outcomes from which an interrupted attack resumes, and their figures."""
+"""A file of outcomes from which an interrupted attack resumes."""
 
 import json
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import nan
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -15,20 +14,8 @@ from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack import Attack, AttackOutcome, Target
 from rse_study.evaluation.attacks.engine import Victim, attack_all
-from rse_study.evaluation.evaluations import Evaluation, evaluation_row
 from rse_study.results.files.atomic import write_whole
-from rse_study.results.files.attack_file import (
-    AGAIN,
-    ATTACK,
-    OutcomeRow,
-    SummaryRow,
-    outcomes_path,
-    parse_outcomes,
-    read_lines,
-    withdraw,
-)
-from rse_study.results.item_scores import ItemScores
-from rse_study.results.records import EvaluationRow
+from rse_study.results.files.attack_file import ATTACK, parse_outcomes, read_lines, withdraw
 from rse_study.spec import fingerprint_of
 
 REMEDY = "Choose another --out, or remove the file to start anew"
@@ -162,77 +149,3 @@ def attack_and_store(
         num_now += 1
         on_progress(num_before + num_now, len(wanted))
     return AttackRun([store.done[index] for index in sorted(wanted)], num_now, time.monotonic() - begun)
-
-
-SHARES = {
-    "success_rate": {"succeeded": 100.0, "failed": 0.0, "skipped": nan},
-    "accuracy_under_attack": {"succeeded": 0.0, "failed": 100.0, "skipped": 0.0},
-}
-"""what each outcome adds to a figure that is a mean over inputs"""
-
-
-def kept_outcomes(folder: Path, attack: SummaryRow, indices: Iterable[int]) -> list[OutcomeRow]:
-    """Read the stored outcomes of these inputs, in the order of their indices."""
-    path = outcomes_path(folder, attack.set, attack.recipe)
-    known = parse_outcomes(read_lines(path, AGAIN)[1], path, AGAIN)
-    return [known[index] for index in sorted(indices)]
-
-
-def attack_items(outcomes: Sequence[OutcomeRow], figure: str) -> ItemScores | None:
-    """Return the scores of the inputs behind a figure.
-
-    None of a figure that is neither a mean over inputs nor a correlation.
-    """
-    if figure in SHARES:
-        return ItemScores.of([SHARES[figure][one.outcome] for one in outcomes])
-    if figure == "spearman_under_attack":
-        return ItemScores.of([one.adversarial_scores[0] for one in outcomes], [one.label for one in outcomes])
-    return None
-
-
-def figures_of(found: SummaryRow) -> dict[str, float]:
-    """Return the figures that papers report, by name; shares x100."""
-    shown = {
-        "success_rate": found.success_rate,
-        "original_accuracy": found.original_accuracy,
-        "accuracy_under_attack": found.accuracy_under_attack,
-        "words_changed": found.share_of_words_changed,
-    }
-    shares = {name: nan if value is None else 100 * value for name, value in shown.items()}
-    return shares | {"queries": nan if found.mean_queries is None else found.mean_queries}
-
-
-def rows_under_attack(
-    evaluation: Evaluation,
-    subject: str,
-    split: str,
-    found: SummaryRow,
-    figures: Mapping[str, float],
-    outcomes: Sequence[OutcomeRow],
-) -> list[EvaluationRow]:
-    """Return one row per figure with the scores of its inputs.
-
-    All are degenerate where the victim is weak.
-    """
-    return [
-        evaluation_row(
-            evaluation, subject, split, name, value, found.num_inputs,
-            degenerate=found.weak or value != value, num_skipped=found.num_skipped, seed=found.seed,
-            items=attack_items(outcomes, name),
-        )
-        for name, value in figures.items()
-    ]  # fmt: skip
-
-
-def summary_row(
-    head: Mapping[str, Any],
-    store: OutcomeStore,
-    run: AttackRun,
-    figures: Mapping[str, int | float],
-    **own: Any,
-) -> SummaryRow:
-    """Return the summary of an attack, with fields of its own."""
-    known = {name: head[name] for name in ("set", "recipe", "label", "victim", "seed")}
-    now = {"num_now": run.num_now, "seconds_now": run.seconds_now, "attack": store.head[ATTACK]}
-    counts = {name: None if value != value else value for name, value in figures.items()}  # JSON has no NaN
-    return SummaryRow(**known, **now, **counts, **own)
