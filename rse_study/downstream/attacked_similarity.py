@@ -23,15 +23,7 @@ from rse_study.evaluation.attacks.attack import Deviation, Drift, Goal, Maximise
 from rse_study.evaluation.attacks.outcome_store import REMEDY, OutcomeStore, attack_and_store
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.evaluations import Embed
-from rse_study.evaluation.sts import (
-    MapKind,
-    ScoreMap,
-    fit_score,
-    sample_of,
-    summarise_scores,
-    targets_of,
-    victim_of,
-)
+from rse_study.evaluation.sts import ScoreMap, fit_score, sample_of, summarise_scores, targets_of, victim_of
 from rse_study.results.files.attack_file import (
     FURTHEST,
     SIMILARITY,
@@ -152,7 +144,7 @@ class AttackedSimilarity:
             {MAP: [fitted.cosines.tolist(), fitted.scores.tolist()]},
             replaces=replaces,
         )
-        victim = victim_of(embed, _map_of(outcomes, asked.scores, replaces))
+        victim = victim_of(embed, _map_of(outcomes, fitted, replaces))
         kept = attack_and_store(
             attack, victim, targets_of(self.pairs, self._sample), outcomes,
             max_queries=asked.max_queries, seed=asked.seed, on_progress=on_progress,
@@ -194,15 +186,15 @@ class AttackedSimilarity:
         return said | ({"tau": Attacks().tau} if self.attacks.goal == FURTHEST else {})
 
 
-def _map_of(kept: OutcomeStore, kind: MapKind, replaces: bool) -> ScoreMap:
+def _map_of(kept: OutcomeStore, fitted: ScoreMap, replaces: bool) -> ScoreMap:
     """Return the map in the file's head; a damaged file is set aside if `replaces`."""
     try:
-        return ScoreMap(kind, *_points(kept))
+        return ScoreMap(fitted.kind, *_points(kept))
     except InputError:
         if not replaces:
             raise
         kept.set_aside()
-        return ScoreMap(kind, *_points(kept))
+        return ScoreMap(fitted.kind, *_points(kept))
 
 
 def _points(kept: OutcomeStore) -> Float[np.ndarray, "2 k"]:

@@ -65,9 +65,8 @@ class WholeModel:
 
 
 def _load(name: str, device: str, seed: int) -> Any:
-    from sentence_transformers import (
-        SentenceTransformer,
-    )  # seconds to import, which other commands need not wait
+    # It takes seconds to import, so import it on first use.
+    from sentence_transformers import SentenceTransformer
 
     with seeded_init(seed):
         return SentenceTransformer(

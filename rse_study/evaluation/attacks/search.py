@@ -6,13 +6,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from pydantic import ConfigDict
 
-from rse_study.evaluation.attacks.attack import (
-    Candidate,
-    QueryGenerator,
-    SearchResult,
-    SingleInput,
-    VictimOutput,
-)
+from rse_study.evaluation.attacks.attack import Candidate, QueryGenerator, SearchResult, SingleInput
 from rse_study.spec import Spec
 from rse_study.tensors import Float
 
@@ -104,7 +98,7 @@ class Greedy(Spec):
         return best
 
 
-def _choice(problem: SingleInput, tried: list[tuple[Candidate, VictimOutput]]) -> SearchResult:
+def _choice(problem: SingleInput, tried: list[tuple[Candidate, Float[np.ndarray, " c"]]]) -> SearchResult:
     """Return the best candidate, or the most similar of the top ones at the goal."""
     chosen, row = tried[0]
     for candidate, answer in tried:
