@@ -184,9 +184,8 @@ class ScoreMap:
 
             steps = IsotonicRegression().fit(cosines, gold)
             return cls(kind, np.asarray(steps.X_thresholds_), np.asarray(steps.y_thresholds_))
-        spread = (
-            float(np.var(cosines)) if np.ptp(cosines) else 0.0
-        )  # rounding would give equal cosines a variance
+        # Rounding would give equal cosines a variance.
+        spread = float(np.var(cosines)) if np.ptp(cosines) else 0.0
         slope = float(np.mean((cosines - cosines.mean()) * (gold - gold.mean()))) / spread if spread else 0.0
         if slope <= 0:
             return cls(kind, np.array([-1.0, 1.0]), np.full(2, float(gold.mean())))

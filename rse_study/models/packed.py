@@ -59,13 +59,8 @@ class Padded:
         return last if wanted is None else last[torch.arange(len(last), device=last.device), wanted]
 
 
-FAMILIES = (
-    "bert",
-    "roberta",
-    "xlm-roberta",
-    "camembert",
-    "electra",
-)  # no relative positions in their attention
+FAMILIES = ("bert", "roberta", "xlm-roberta", "camembert", "electra")
+"""without relative positions in their attention"""
 
 
 def can_be_packed(backbone: Any) -> bool:
