@@ -19,7 +19,7 @@ from rse_study.data.synonyms import mask_tokens, rtd_mask
 from rse_study.data.tokenised import TokenisedCorpus, tokenise
 from rse_study.errors import InputError, first_line
 from rse_study.models.loading import quiet_loading
-from rse_study.models.modes import in_mode
+from rse_study.models.pooling import in_mode
 from rse_study.models.rtd import masked_logits
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams

@@ -10,8 +10,7 @@ from rse_study.losses.terms import TERMS
 from rse_study.methods.method import ContrastiveMethod, Mean, MethodSource, RunContext, StepCost, StepOutcome
 from rse_study.methods.metrics import inner_losses, movement, reported
 from rse_study.models import Networks
-from rse_study.models.modes import in_mode
-from rse_study.models.pooling import HeadKind
+from rse_study.models.pooling import HeadKind, in_mode
 from rse_study.perturbations.ascent import INNER_RISE, Anchor, Change, ascend, frozen
 from rse_study.perturbations.sentence_level import PGD, Ball, SentenceLevel
 from rse_study.spec import field

@@ -11,8 +11,8 @@ from rse_study.activity import ProgressCallback
 from rse_study.data.tokenised import encode
 from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder, first_position
-from rse_study.models.modes import in_mode
 from rse_study.models.packed import Padded
+from rse_study.models.pooling import in_mode
 from rse_study.models.text_classifier import padded_ids
 
 

@@ -13,9 +13,8 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from rse_study.data.batches import RealTokens
-from rse_study.models.modes import in_mode
 from rse_study.models.packed import Packed, Padded, TokenInputs, can_be_packed
-from rse_study.models.pooling import PoolingKind, pool_mean, prompt_positions
+from rse_study.models.pooling import PoolingKind, in_mode, pool_mean, prompt_positions
 from rse_study.models.sites import Changes, SiteChange, find_sites, require_sites
 
 RowFunction = Callable[..., Tensor]
