@@ -1,8 +1,7 @@
 """Masked-LM training of small models, and their accuracy beside the unigram's."""
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,6 +23,7 @@ from rse_study.models.rtd import masked_logits
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 from rse_study.training import checkpoint
+from rse_study.training.arithmetic import torch_threads
 from rse_study.training.interrupts import graceful_interrupt
 
 
@@ -184,17 +184,6 @@ def _resume(steps: Path, model: Any, optimizer: torch.optim.Optimizer) -> int:
     return checkpoint.read_train_state(newest, "").t
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Run on one thread, since results depend on the number of threads bit by bit."""
-    num_threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(num_threads)
-
-
 def _loss(model: Any, corpus: TokenisedCorpus, batch: Batch, generator: torch.Generator) -> Tensor:
     ids, chosen = mask_tokens(
         batch.ids,
@@ -224,7 +213,7 @@ def train_and_save(
     """
     start = time.monotonic()
     training, held_out = split(sentences)
-    with TemporaryDirectory() as scratch, one_thread():
+    with TemporaryDirectory() as scratch, torch_threads(1):
         kept = tokenise(training, tokenizer, spec.max_length, Path(scratch) / "training")
         left = tokenise(held_out, tokenizer, spec.max_length, Path(scratch) / "held_out")
         if not take_weights(model, draft):

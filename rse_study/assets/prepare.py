@@ -8,7 +8,7 @@ from typing import Any
 
 from rse_study.activity import SILENCE, ActivityCallback
 from rse_study.assets.fingerprint import fingerprint_of_model
-from rse_study.assets.masked_lm import TrainingCallback, masked_accuracy, one_thread, split
+from rse_study.assets.masked_lm import TrainingCallback, masked_accuracy, split
 from rse_study.assets.replayed import adversarial_set, adversarial_texts
 from rse_study.assets.store import META, build, write_meta
 from rse_study.assets.tiny import TINY, minilm_generator, packaged, tiny_encoder
@@ -27,6 +27,7 @@ from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
 from rse_study.models.generators import check_same_tokenizer, load_generator
 from rse_study.models.loading import load_tokenizer
 from rse_study.spec import fingerprint_of
+from rse_study.training.arithmetic import torch_threads
 from rse_study.training.materials import Materials, require_generator
 from rse_study.training.trial import Selection, Trial
 
@@ -85,7 +86,7 @@ def _measure(
 
     def write(draft: Path) -> None:
         training, held_out = split(used)
-        with TemporaryDirectory() as scratch, one_thread():
+        with TemporaryDirectory() as scratch, torch_threads(1):
             seen = tokenise(training, tokenizer, length, Path(scratch) / "training")
             left = tokenise(held_out, tokenizer, length, Path(scratch) / "held_out")
             found = masked_accuracy(generator.model, left, seen)

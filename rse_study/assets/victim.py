@@ -12,7 +12,6 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from rse_study.assets.fingerprint import fingerprint_of_model, fingerprint_of_weights
-from rse_study.assets.masked_lm import one_thread
 from rse_study.assets.store import META, build, steps_of, write_meta
 from rse_study.data.attack_sets import unseen
 from rse_study.data.labelled import StsPairs, Text
@@ -21,6 +20,7 @@ from rse_study.evaluation.transfer import PRESETS, Fit, choose_by_dev, fit_probe
 from rse_study.models.classifier_folder import load_classifier, save_classifier
 from rse_study.models.pooling import PoolingKind
 from rse_study.models.text_classifier import Classifier, Inputs, TextClassifier, encode_texts
+from rse_study.training.arithmetic import torch_threads
 from rse_study.training.classifier.config import FineTuning
 from rse_study.training.classifier.data import Examples, Start, Supervised, identity_of_tuning, split_off
 from rse_study.training.classifier.run import FineTuned, TuningCallback, TuningRun, fine_tune, open_run
@@ -133,7 +133,7 @@ def victim(
     key = identity_of_tuning(wanted, seed, start, kept, None) | ({"is_probe": True} if is_probe else {})
 
     def make(draft: Path) -> None:
-        with one_thread():
+        with torch_threads(1):
             tuned = (
                 fit_head(wanted, seed, start, kept, device=device)
                 if is_probe

@@ -19,6 +19,17 @@ SCALER = "scaler/"
 """beginning of the names by which a checkpoint holds the scale of fp16"""
 
 
+@contextmanager
+def torch_threads(number: int) -> Iterator[None]:
+    """Compute with so many threads, on whose number the bits of results depend."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 class Arithmetic:
     """The arithmetic of one run: float32, tf32, bf16, fp16 or float64.
 
