@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from rse_study.assets.fingerprint import fingerprint_of_model, fingerprint_of_weights
 from rse_study.assets.store import META, build, steps_of, write_meta
 from rse_study.data.attack_sets import unseen
-from rse_study.data.labelled import StsPairs, Text
+from rse_study.data.labelled import Text
 from rse_study.errors import InputError
 from rse_study.evaluation.transfer import PRESETS, Fit, choose_by_dev, fit_probe
 from rse_study.models.classifier_folder import load_classifier, save_classifier
@@ -127,7 +127,7 @@ def victim(
     the encoder as it is.
     """
     places = unseen(training.texts, inputs)
-    kept, num_removed = taken(training, places), len(training) - len(places)
+    kept, num_removed = training.take(places), len(training) - len(places)
     wanted = spec or FineTuning()
     start = Start(base, pooling, fingerprint_of_model(base, revision), revision)
     key = identity_of_tuning(wanted, seed, start, kept, None) | ({"is_probe": True} if is_probe else {})
@@ -147,14 +147,6 @@ def victim(
     folder = build(root, KIND, key, make)
     meta = json.loads((folder / META).read_text(encoding="utf-8"))
     return VictimClassifier(folder, meta["dev_accuracy"], meta["weak"], num_removed)
-
-
-def taken(training: Supervised, places: Int[np.ndarray, " m"]) -> Supervised:
-    """Select examples by index; pairs with gold scores lose their subsets."""
-    if not isinstance(training, StsPairs):
-        return training.take(places)
-    first, second = ([side[place] for place in places] for side in (training.first, training.second))
-    return StsPairs(training.name, training.split, first, second, training.gold[places])
 
 
 def _describe(draft: Path, tuned: FineTuned, num_removed: int, made_of: dict[str, object]) -> None:

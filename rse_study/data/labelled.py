@@ -87,6 +87,11 @@ class StsPairs:
             for name, part in self.subsets.items()
         )
 
+    def take(self, places: Int[np.ndarray, " m"]) -> "StsPairs":
+        """Select pairs by index, in this order; they lose their subsets."""
+        first, second = ([side[place] for place in places] for side in (self.first, self.second))
+        return StsPairs(self.name, self.split, first, second, self.gold[places])
+
     def to_json(self) -> dict[str, Any]:
         """Return the fields for JSON, without the variant `orig` like in older files."""
         bounds = {name: [part.start, part.stop] for name, part in self.subsets.items()}

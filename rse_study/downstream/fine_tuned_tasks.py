@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int
 
-from rse_study.assets.victim import VictimClassifier, taken, victim
+from rse_study.assets.victim import VictimClassifier, victim
 from rse_study.data.attack_sets import training_for
 from rse_study.data.hub import read_glue
 from rse_study.data.labelled import Labelled, StsPairs, Text
@@ -275,7 +275,7 @@ class GlueFineTuned(FineTunedTask):
         training, *held_out = (
             read_glue(glue, split, data_dir, tasks.glue) for split in GLUE.get(glue).splits
         )
-        chosen = taken(training, drawn(len(training), tasks.num_training, tasks.seed))
+        chosen = training.take(drawn(len(training), tasks.num_training, tasks.seed))
         changed = [with_synonyms(given, data_dir) for given in held_out if preset == SYNONYMS]
         return cls(task, chosen, tuple(held_out), settings, changed=tuple(changed))
 

@@ -23,7 +23,7 @@ from pydantic import Field, PositiveFloat
 from rse_study.data.labelled import Labelled
 from rse_study.data.labelled_sets import read_labelled, splits_of
 from rse_study.errors import InputError
-from rse_study.evaluation.evaluations import Embed, is_collapsed
+from rse_study.evaluation.evaluations import Embed, evaluation_row, is_collapsed
 from rse_study.registry import Registry
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
@@ -212,21 +212,12 @@ def evaluate_transfer(
     metrics = ("accuracy", "f1") if _is_paired(task) else ("accuracy",)
     tested = task[-1]
     return [
-        EvaluationRow(
-            subject=subject,
-            task=tested.name,
-            split=tested.split,
-            aggregation=metric,
-            value=100 * values[metric] if metric in values else 0.0,
-            num_examples=len(tested),
-            degenerate=metric not in values,
-            fingerprint=fingerprint_of([split.fingerprint for split in task]),
-            preset=preset.name,
-            seed=seed,
-            items=items if metric == "accuracy" else None,
+        evaluation_row(
+            Transfer(task, preset.name), subject, tested.split, metric, 100 * values.get(metric, 0.0), len(tested),
+            degenerate=metric not in values, seed=seed, items=items if metric == "accuracy" else None,
         )
         for metric in metrics
-    ]
+    ]  # fmt: skip
 
 
 def averages(accuracies: Mapping[str, float]) -> dict[str, float]:
