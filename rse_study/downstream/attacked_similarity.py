@@ -15,11 +15,11 @@ from rse_study.assets.attack_resources import ResourceLoader, fingerprint_resour
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.data.labelled import StsPairs
 from rse_study.data.readers import DEV_SPLITS, read_sts
-from rse_study.downstream.attacked_classifier import figures_of, kept_outcomes, rows_under_attack, summary_row
+from rse_study.downstream.attacked_classifier import figures_of, rows_under_attack, summary_row
 from rse_study.downstream.registry import Attacks, Settings
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.attack import Deviation, Drift, Goal, Maximise
+from rse_study.evaluation.attacks.attack import AttackOutcome, Deviation, Drift, Goal, Maximise
 from rse_study.evaluation.attacks.outcome_store import REMEDY, OutcomeStore, attack_and_store
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.evaluations import Embed
@@ -108,7 +108,7 @@ class AttackedSimilarity:
         `maximise` has no threshold, so it gets no success or accuracy row. If the clean scores rank nothing,
         rows are degenerate: an encoder that no attack can move is not robust for that.
         """
-        found = self.attacked(embed, weights, replaces=True)
+        found, outcomes = self.attacked(embed, weights, replaces=True)
         figures = figures_of(found)
         if self.attacks.goal == FURTHEST:
             figures = {name: figures[name] for name in ("queries", "words_changed")}
@@ -118,7 +118,6 @@ class AttackedSimilarity:
             "drift": found.mean_drift,
         }
         figures |= {name: nan if value is None else value for name, value in scores.items()}
-        outcomes = kept_outcomes(weights.kept, found, self._sample.tolist())
         return rows_under_attack(self, subject, self.pairs.split, found, figures, outcomes)
 
     def attacked(
@@ -128,8 +127,8 @@ class AttackedSimilarity:
         on_progress: ProgressCallback = lambda done, total: None,
         *,
         replaces: bool = False,
-    ) -> SummaryRow:
-        """Attack the pairs that have no stored outcome yet, and return all figures.
+    ) -> tuple[SummaryRow, list[AttackOutcome]]:
+        """Attack the pairs that have no stored outcome yet; return figures and outcomes.
 
         The map to the gold scale is the one in the file's head: a refit could differ in its last digits and
         mix scales. Outcomes of another attack raise InputError, or are overwritten if `replaces` is set.
@@ -158,7 +157,7 @@ class AttackedSimilarity:
         )  # fmt: skip
         row = reaching(row, asked.goal, asked.tau)
         keep_summary(folder, row, replaces=replaces)
-        return row
+        return row, kept.outcomes
 
     @cached_property
     def _sample(self) -> Int[np.ndarray, " m"]:

@@ -112,7 +112,7 @@ def test_asked_again_nothing_is_attacked_again(evaluation, weights, embed):
 
 def test_a_classifier_made_again_with_other_weights_is_another_victim(evaluation, weights, embed):
     """A study drops its classifiers; on another device the same materials give others under the old name."""
-    first = evaluation(num_inputs=3).attacked(evaluation().victim(weights), weights.kept)
+    first = evaluation(num_inputs=3).attacked(evaluation().victim(weights), weights.kept)[0]
     (kept,) = weights.kept.glob("*.jsonl")
     before = kept.read_bytes()
     made = evaluation().victim(weights)
@@ -123,7 +123,7 @@ def test_a_classifier_made_again_with_other_weights_is_another_victim(evaluation
     with pytest.raises(InputError, match=r"another attack \(weights differ\)"):
         evaluation().attacked(again, weights.kept)
     assert kept.read_bytes() == before
-    grown = evaluation().attacked(again, weights.kept, replaces=True)
+    grown = evaluation().attacked(again, weights.kept, replaces=True)[0]
     assert (grown.num_now, grown.num_inputs, first.num_now) == (6, 6, 3)
     assert json.loads(kept.read_text().splitlines()[0])["weights"] == again.weights
     assert grown.attack != first.attack

@@ -214,7 +214,6 @@ class Transformation(Protocol):
 
     def replacements(self, text: AttackedText, position: int, generator: np.random.Generator) -> list[str]:
         """Return distinct words; `generator` is fresh for each input and position."""
-        ...
 
 
 @runtime_checkable
@@ -223,7 +222,6 @@ class PreTransformationConstraint(Protocol):
 
     def allows(self, text: AttackedText, position: int) -> bool:
         """Whether the word may be changed, given the changes so far."""
-        ...
 
 
 @runtime_checkable
@@ -234,7 +232,6 @@ class Constraint(Protocol):
         self, candidates: Sequence[Candidate], current: AttackedText, original: AttackedText
     ) -> Sequence[Candidate]:
         """Return the candidates that pass, which all change one position of `current`."""
-        ...
 
 
 @runtime_checkable
@@ -243,7 +240,6 @@ class Search(Protocol):
 
     def find(self, problem: "SingleInput") -> QueryGenerator[SearchResult]:
         """Search for the text with the best score, the original included."""
-        ...
 
 
 @dataclass(frozen=True)

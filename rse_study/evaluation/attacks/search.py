@@ -70,7 +70,6 @@ class Ranking(Protocol):
 
     def order(self, problem: SingleInput) -> QueryGenerator[list[int]]:
         """Return positions, most important first; none if the query budget ran out."""
-        ...
 
 
 class Greedy(Spec):

@@ -151,14 +151,14 @@ def _rows(
     for one in attacks:
         on_progress = partial(callback.advanced, f"{one.name}: inputs attacked")
         if isinstance(one, AttackedSimilarity):
-            row = one.attacked(embed, weights, on_progress)
+            row, _ = one.attacked(embed, weights, on_progress)
             if row.weak:
                 callback.message(f"{one.name}: weak: the scores of clean pairs rank nothing")
             yield row
             continue
         if one.set not in victims:
             victims[one.set] = _victim(one, weights, callback)
-        yield one.attacked(victims[one.set], weights.kept, on_progress, device=weights.device)
+        yield one.attacked(victims[one.set], weights.kept, on_progress, device=weights.device)[0]
 
 
 def _victim(one: AttackedClassifier, weights: ModelFiles, callback: ActivityCallback) -> VictimClassifier:
