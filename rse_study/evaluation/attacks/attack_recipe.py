@@ -17,14 +17,7 @@ from rse_study.evaluation.attacks.attack import (
     Transformation,
 )
 from rse_study.evaluation.attacks.search import Greedy, LeaveOneOut, Ranking
-from rse_study.evaluation.attacks.transformations import (
-    Encode,
-    InputColumnModification,
-    MaskedLM,
-    RepeatModification,
-    Sides,
-    StopwordModification,
-)
+from rse_study.evaluation.attacks.transformations import Encode, MaskedLM, Sides, word_constraints
 from rse_study.spec import Spec
 
 T = TypeVar("T")
@@ -107,8 +100,7 @@ class AttackRecipe(Spec, ABC):
     def word_constraints(self, resources: AttackResources) -> tuple[PreTransformationConstraint, ...]:
         """Return the constraints on words; the recipe must need Resource.STOP_WORDS."""
         # TextFooler and BAE have longer lists of stop words; here all recipes use nltk's.
-        stop_words = StopwordModification(english_stopwords(resources.data_dir))
-        return RepeatModification(), stop_words, InputColumnModification(self.sides)
+        return word_constraints(english_stopwords(resources.data_dir), self.sides)
 
     def build(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Attack:
         """Build the attack, or raise InputError where a resource is missing."""

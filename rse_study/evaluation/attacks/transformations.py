@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from rse_study.data.lexicons import LetterTable, SynonymList, lemmas_of
-from rse_study.evaluation.attacks.attack import Candidate, Transformation
+from rse_study.evaluation.attacks.attack import Candidate, PreTransformationConstraint, Transformation
 from rse_study.evaluation.attacks.attacked_text import AttackedText, is_one_word
 from rse_study.tensors import Float
 
@@ -177,6 +177,11 @@ class InputColumnModification:
         if self.sides == "both" or len(text.original) == 1:
             return True
         return text.spans[position].side == ("first", "second").index(self.sides)
+
+
+def word_constraints(stopwords: frozenset[str], sides: Sides) -> tuple[PreTransformationConstraint, ...]:
+    """Return the constraints on words that all recipes have."""
+    return RepeatModification(), StopwordModification(stopwords), InputColumnModification(sides)
 
 
 @dataclass(frozen=True)
