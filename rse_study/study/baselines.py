@@ -10,13 +10,7 @@ from typing import cast
 import torch
 
 from rse_study.activity import ProgressCallback
-from rse_study.downstream.scored_model import (
-    CLASSIFIERS,
-    FineTunedEvaluation,
-    ModelFiles,
-    ScoredModel,
-    score_model,
-)
+from rse_study.downstream.models import CLASSIFIERS, FineTunedEvaluation, ModelFiles, ScoredModel, score_model
 from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation, whitened
 from rse_study.evaluation.sts import Similarity
 from rse_study.models.embedder import Embedder

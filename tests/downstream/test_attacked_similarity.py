@@ -9,8 +9,8 @@ import pytest
 
 from rse_study.assets.attack_resources import resources_for
 from rse_study.downstream.attacked_similarity import MAP, AttackedSimilarity
+from rse_study.downstream.models import ModelFiles, ScoredModel, score_model
 from rse_study.downstream.registry import Attacks
-from rse_study.downstream.scored_model import ModelFiles, ScoredModel, score_model
 from rse_study.errors import InputError
 from rse_study.evaluation.sts import ScoreMap, cosines_of, fit_score
 from rse_study.models.embedder import Embedder

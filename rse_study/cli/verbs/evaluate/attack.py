@@ -27,8 +27,8 @@ from rse_study.cli.verbs.evaluate.encoder import EncoderRequest, embedder_of
 from rse_study.data.location import cache_dir
 from rse_study.downstream.attacked_classifier import PREFIX, AttackedClassifier
 from rse_study.downstream.attacked_similarity import AttackedSimilarity
+from rse_study.downstream.models import ModelFiles
 from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED, Attacks, Settings
-from rse_study.downstream.scored_model import ModelFiles
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import RECIPES

@@ -18,8 +18,8 @@ from rse_study.cli.terminal.screen import announce, marked, print_table
 from rse_study.cli.verbs.evaluate.encoder import EncoderRequest, embedder_of
 from rse_study.data.labelled import StsPairs, Variant
 from rse_study.data.readers import read_sts
+from rse_study.downstream.models import ScoredModel, score_model
 from rse_study.downstream.registry import read_evaluation
-from rse_study.downstream.scored_model import ScoredModel, score_model
 from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation.evaluations import CachedEncoder, Embed
 from rse_study.evaluation.registry import beyond_similarity
