@@ -1,4 +1,4 @@
-"""An attack's four parts (TextAttack): goal, constraints, transformation, search."""
+"""An attack's parts (TextAttack): goal, constraints, transformation, ranking of words."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Sequence
@@ -235,11 +235,11 @@ class Constraint(Protocol):
 
 
 @runtime_checkable
-class Search(Protocol):
-    """A search method: the order in which words are changed, and what they become."""
+class Ranking(Protocol):
+    """An order of words by importance, in which the search changes them."""
 
-    def find(self, problem: "SingleInput") -> QueryGenerator[SearchResult]:
-        """Search for the text with the best score, the original included."""
+    def order(self, problem: "SingleInput") -> QueryGenerator[list[int]]:
+        """Return positions, most important first; none if the query budget ran out."""
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,7 @@ class Attack:
     """the recipe's name, and which resources of the published attack are replaced"""
     goal: Goal
     transformation: Transformation
-    search: Search
+    ranking: Ranking
     pre_transformation_constraints: tuple[PreTransformationConstraint, ...] = ()
     constraints: tuple[Constraint, ...] = ()
 
@@ -300,31 +300,3 @@ class SingleInput:
     def _may(self, text: AttackedText, position: int) -> bool:
         rules = self.attack.pre_transformation_constraints
         return all(constraint.allows(text, position) for constraint in rules)
-
-
-def attack_one(attack: Attack, target: Target, streams: Streams) -> QueryGenerator[AttackOutcome]:
-    """Attack one input; the caller sends the victim's outputs and counts queries."""
-    original = AttackedText.of(target.text)
-    (clean,) = yield [original]
-    if attack.goal.skips(clean, target.gold):
-        return _outcome(target, clean, SearchResult(original, clean), "skipped")
-    best = yield from attack.search.find(SingleInput(attack, target, streams, original, clean))
-    is_success = attack.goal.succeeds(best.row, clean, target.gold)
-    return _outcome(target, clean, best, "succeeded" if is_success else "failed")
-
-
-def _outcome(
-    target: Target, clean: VictimOutput, best: SearchResult, verdict: AttackVerdict
-) -> AttackOutcome:
-    return AttackOutcome(
-        index=target.index,
-        original=target.text,
-        adversarial=best.text.text,
-        outcome=verdict,
-        label=target.gold,
-        original_scores=tuple(clean.tolist()),
-        adversarial_scores=tuple(best.row.tolist()),
-        num_queries=0,
-        num_words=len(best.text),
-        changed=best.text.changed,
-    )

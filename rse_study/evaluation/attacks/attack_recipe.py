@@ -16,7 +16,7 @@ from rse_study.evaluation.attacks.attack import (
     PreTransformationConstraint,
     Transformation,
 )
-from rse_study.evaluation.attacks.search import Greedy, LeaveOneOut, Ranking
+from rse_study.evaluation.attacks.search import LeaveOneOut
 from rse_study.evaluation.attacks.transformations import Encode, MaskedLM, Sides, word_constraints
 from rse_study.spec import Spec
 
@@ -108,7 +108,7 @@ class AttackRecipe(Spec, ABC):
             label=self.label(resources),
             goal=goal,
             transformation=self.transformation(resources),
-            search=Greedy(ranking=self.ranking),
+            ranking=self.ranking,
             pre_transformation_constraints=self.word_constraints(resources),
             constraints=self.constraints(resources),
         )

@@ -13,12 +13,15 @@ from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack import (
     Attack,
     AttackOutcome,
+    AttackVerdict,
     QueryGenerator,
+    SearchResult,
+    SingleInput,
     Target,
     VictimOutput,
-    attack_one,
 )
 from rse_study.evaluation.attacks.attacked_text import AttackedText
+from rse_study.evaluation.attacks.search import greedy
 from rse_study.streams import Streams
 from rse_study.tensors import Float
 
@@ -70,6 +73,34 @@ def _key(text: Text) -> bytes:
     for part in text:
         digest.update(part.encode("utf-8", "surrogatepass") + b"\xff")  # a byte that UTF-8 never contains
     return digest.digest()
+
+
+def attack_one(attack: Attack, target: Target, streams: Streams) -> QueryGenerator[AttackOutcome]:
+    """Attack one input; the caller sends the victim's outputs and counts queries."""
+    original = AttackedText.of(target.text)
+    (clean,) = yield [original]
+    if attack.goal.skips(clean, target.gold):
+        return _outcome(target, clean, SearchResult(original, clean), "skipped")
+    best = yield from greedy(SingleInput(attack, target, streams, original, clean))
+    is_success = attack.goal.succeeds(best.row, clean, target.gold)
+    return _outcome(target, clean, best, "succeeded" if is_success else "failed")
+
+
+def _outcome(
+    target: Target, clean: VictimOutput, best: SearchResult, verdict: AttackVerdict
+) -> AttackOutcome:
+    return AttackOutcome(
+        index=target.index,
+        original=target.text,
+        adversarial=best.text.text,
+        outcome=verdict,
+        label=target.gold,
+        original_scores=tuple(clean.tolist()),
+        adversarial_scores=tuple(best.row.tolist()),
+        num_queries=0,
+        num_words=len(best.text),
+        changed=best.text.changed,
+    )
 
 
 ASKED_AT_ONCE = 512

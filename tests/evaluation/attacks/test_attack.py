@@ -17,7 +17,7 @@ from rse_study.evaluation.attacks.attack import (
     summarise,
 )
 from rse_study.evaluation.attacks.engine import attack_all
-from rse_study.evaluation.attacks.search import UNKNOWN, Greedy, LeaveOneOut
+from rse_study.evaluation.attacks.search import UNKNOWN, LeaveOneOut
 from tests.evaluation.attacks.bag_of_words import Score
 from tests.evaluation.attacks.conftest import Lexicon
 
@@ -50,7 +50,7 @@ SYNONYMS = {"x": ("y", "z"), "y": ("x",), "z": ("x",)}
 
 
 def run(goal, text, gold):
-    attack = Attack("toy", goal, Lexicon(SYNONYMS), Greedy(ranking=LeaveOneOut(token=UNKNOWN)))
+    attack = Attack("toy", goal, Lexicon(SYNONYMS), LeaveOneOut(token=UNKNOWN))
     (row,) = attack_all(attack, Score(VICTIM), [Target(0, text, gold)], max_queries=100, seed=0)
     return row
 
