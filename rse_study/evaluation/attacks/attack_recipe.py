@@ -14,6 +14,7 @@ from rse_study.evaluation.attacks.attack import (
     Constraint,
     Goal,
     PreTransformationConstraint,
+    Ranking,
     Transformation,
 )
 from rse_study.evaluation.attacks.search import LeaveOneOut
