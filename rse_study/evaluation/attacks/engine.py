@@ -13,7 +13,6 @@ from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack import (
     Attack,
     AttackOutcome,
-    AttackVerdict,
     QueryGenerator,
     SearchResult,
     SingleInput,
@@ -79,21 +78,15 @@ def attack_one(attack: Attack, target: Target, streams: Streams) -> QueryGenerat
     """Attack one input; the caller sends the victim's outputs and counts queries."""
     original = AttackedText.of(target.text)
     (clean,) = yield [original]
-    if attack.goal.skips(clean, target.gold):
-        return _outcome(target, clean, SearchResult(original, clean), "skipped")
-    best = yield from greedy(SingleInput(attack, target, streams, original, clean))
+    best, is_skipped = SearchResult(original, clean), attack.goal.skips(clean, target.gold)
+    if not is_skipped:
+        best = yield from greedy(SingleInput(attack, target, streams, original, clean))
     is_success = attack.goal.succeeds(best.row, clean, target.gold)
-    return _outcome(target, clean, best, "succeeded" if is_success else "failed")
-
-
-def _outcome(
-    target: Target, clean: VictimOutput, best: SearchResult, verdict: AttackVerdict
-) -> AttackOutcome:
     return AttackOutcome(
         index=target.index,
         original=target.text,
         adversarial=best.text.text,
-        outcome=verdict,
+        outcome="skipped" if is_skipped else "succeeded" if is_success else "failed",
         label=target.gold,
         original_scores=tuple(clean.tolist()),
         adversarial_scores=tuple(best.row.tolist()),
