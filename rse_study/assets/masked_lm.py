@@ -207,7 +207,7 @@ def train_and_save(
     spec: MaskedLMTraining,
     on_progress: TrainingCallback,
 ) -> dict[str, Any]:
-    """Train on 19 of 20 sentences, measure on the rest, save; return the record of both.
+    """Train on 19 of 20 sentences, measure on the rest, and save; return the record.
 
     If weights of the asset came with a study's archive, they are taken, and nothing is trained.
     """

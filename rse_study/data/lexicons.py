@@ -1,4 +1,4 @@
-"""Words and letters of the data folder: WordNet, stop words, synonyms, near letters.
+"""Words and letters in the data folder: WordNet, synonyms, stop words, near keys.
 
 lexicon/wordnet/nltk_data                     WordNet and stop words, as nltk publishes them
 lexicon/counter_fitting/ppdb_synonyms.txt     two words a line

@@ -1,4 +1,4 @@
-"""An attack's parts (TextAttack): goal, constraints, transformation, ranking of words."""
+"""An attack's parts (TextAttack): goal, constraints, transformation, ranking."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Sequence

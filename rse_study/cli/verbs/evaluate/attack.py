@@ -12,7 +12,6 @@ import typer
 from analysis.attacks import write_attacks
 from analysis.sections.attacked import goal_text
 from rse_study.activity import ActivityCallback
-from rse_study.assets.attack_resources import needs_masked_lm
 from rse_study.assets.tiny import has_minilm
 from rse_study.assets.victim import WEAK, VictimClassifier
 from rse_study.cli import parameters
@@ -25,6 +24,7 @@ from rse_study.cli.terminal.screen import announce, print_table, say
 from rse_study.cli.verbs.evaluate.attack_options import given_options, require_used
 from rse_study.cli.verbs.evaluate.encoder import EncoderRequest, embedder_of
 from rse_study.data.location import cache_dir
+from rse_study.downstream.attack_models import needs_masked_lm
 from rse_study.downstream.attacked_classifier import PREFIX, AttackedClassifier
 from rse_study.downstream.attacked_similarity import AttackedSimilarity
 from rse_study.downstream.models import ModelFiles
