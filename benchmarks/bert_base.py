@@ -24,7 +24,7 @@ from benchmarks.machine import describe_machine, load
 from benchmarks.options import common_parser
 from benchmarks.output import heading, write_json
 from benchmarks.process_tree import run_measured
-from rse_study.assets.minilm import minilm_folder
+from rse_study.assets.tiny import minilm_folder
 from rse_study.results.reader import Reader
 
 NAME = "bert-base-cell"

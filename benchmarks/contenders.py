@@ -11,7 +11,7 @@ from transformers import AutoModel, AutoModelForMaskedLM
 
 from benchmarks.cases import Case
 from benchmarks.plain import PlainBatch, PlainRobustSentEmbed, draw
-from rse_study.assets.synonyms import synonym_table
+from rse_study.assets.tokenised import synonym_table
 from rse_study.collectives import Collectives
 from rse_study.data.builtin import graded_pairs
 from rse_study.data.location import data_dir

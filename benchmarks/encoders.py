@@ -6,8 +6,7 @@ from pathlib import Path
 from transformers import BertConfig, BertForMaskedLM
 
 from benchmarks.sentences import training_texts
-from rse_study.assets.minilm import has_minilm, minilm_folder, with_masked_lm_head
-from rse_study.assets.tiny import train_tokenizer
+from rse_study.assets.tiny import has_minilm, minilm_folder, train_tokenizer, with_masked_lm_head
 from rse_study.models.loading import load_tokenizer, quiet_loading, seeded_init
 
 MINILM = "minilm"

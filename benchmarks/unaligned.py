@@ -15,8 +15,8 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.output import markdown_table
 from rse_study.assets.masked_lm import MaskedLMTraining
-from rse_study.assets.minilm import MiniLMGenerator, minilm_folder, minilm_generator
 from rse_study.assets.store import META
+from rse_study.assets.tiny import MiniLMGenerator, minilm_folder, minilm_generator
 from rse_study.data.corpus import Corpus, read_corpus
 from rse_study.data.location import data_dir
 from rse_study.data.readers import read_dev

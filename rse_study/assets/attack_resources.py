@@ -6,17 +6,26 @@ from functools import lru_cache
 from pathlib import Path
 
 from rse_study.assets.fingerprint import fingerprint_of_model
-from rse_study.assets.minilm import minilm_folder
 from rse_study.assets.store import build, write_meta
-from rse_study.data import wordnet
+from rse_study.assets.tiny import minilm_folder
+from rse_study.data.lexicons import (
+    ARCHIVE,
+    FOLDER,
+    KEYBOARD,
+    LOOKALIKES,
+    PPDB,
+    STOP_WORDS,
+    SynonymList,
+    english_stopwords,
+    keyboard,
+    lookalikes,
+    wordnet_fingerprint,
+)
 from rse_study.data.text_files import find_file
-from rse_study.data.typos import KEYBOARD, LOOKALIKES, lookalikes
-from rse_study.data.wordnet import wordnet_fingerprint
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.lexicons import PPDB, STOP_WORDS, SynonymList, english_stopwords, keyboard
+from rse_study.evaluation.attacks.attack_recipe import AttackResources, NamedModel, Resource
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.resources import AttackResources, NamedModel, Resource
-from rse_study.evaluation.vectors import Embed
+from rse_study.evaluation.evaluations import Embed
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.spec import fingerprint_of, hash_file
@@ -73,7 +82,7 @@ def _synonym_lists_of(data_dir: Path, content: str) -> str:
 
 
 _FILES: dict[Resource, tuple[str | Path, ...]] = {
-    Resource.WORDNET: (wordnet.FOLDER / wordnet.ARCHIVE,),
+    Resource.WORDNET: (FOLDER / ARCHIVE,),
     Resource.STOP_WORDS: (STOP_WORDS,),
     Resource.SYNONYM_LISTS: (PPDB,),
     Resource.LOOK_ALIKES: (LOOKALIKES,),

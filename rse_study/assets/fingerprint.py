@@ -6,14 +6,11 @@ from huggingface_hub import snapshot_download
 from transformers.utils import cached_file
 
 from rse_study.assets.store import META, is_complete
-from rse_study.data.hub_models import hub_arguments
+from rse_study.data.hub_models import DESCRIPTIONS, WEIGHTS, hub_arguments
 from rse_study.errors import InputError
 from rse_study.models.model_files import require_regular
 from rse_study.results.reader import Reader
 from rse_study.spec import fingerprint_of, hash_file
-
-WEIGHTS = (".safetensors", ".bin")
-DESCRIPTIONS = (".json", ".txt", ".model")
 
 
 def fingerprint_of_model(path_or_name: str, revision: str = "main") -> str:

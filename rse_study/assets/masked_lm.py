@@ -1,8 +1,7 @@
 """Masked-LM training of small models, and their accuracy beside the unigram's."""
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,14 +14,16 @@ from torch import Tensor, nn
 
 from rse_study.assets.store import came_with_archive, steps_of
 from rse_study.data.batches import Batch, Batches
-from rse_study.data.masking import mask_tokens, rtd_mask
+from rse_study.data.synonyms import mask_tokens, rtd_mask
 from rse_study.data.tokenised import TokenisedCorpus, tokenise
 from rse_study.errors import InputError, first_line
-from rse_study.models.modes import in_mode
+from rse_study.models.loading import quiet_loading
+from rse_study.models.pooling import in_mode
 from rse_study.models.rtd import masked_logits
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 from rse_study.training import checkpoint
+from rse_study.training.arithmetic import torch_threads
 from rse_study.training.interrupts import graceful_interrupt
 
 
@@ -183,17 +184,6 @@ def _resume(steps: Path, model: Any, optimizer: torch.optim.Optimizer) -> int:
     return checkpoint.read_train_state(newest, "").t
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Run on one thread, since results depend on the number of threads bit by bit."""
-    num_threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(num_threads)
-
-
 def _loss(model: Any, corpus: TokenisedCorpus, batch: Batch, generator: torch.Generator) -> Tensor:
     ids, chosen = mask_tokens(
         batch.ids,
@@ -209,7 +199,7 @@ def _loss(model: Any, corpus: TokenisedCorpus, batch: Batch, generator: torch.Ge
     return summed / max(1, int(chosen.sum()))
 
 
-def train_and_measure(
+def train_and_save(
     draft: Path,
     model: Any,
     tokenizer: Any,
@@ -217,18 +207,21 @@ def train_and_measure(
     spec: MaskedLMTraining,
     on_progress: TrainingCallback,
 ) -> dict[str, Any]:
-    """Train on 19 of 20 sentences, measure on the rest; return the record of both.
+    """Train on 19 of 20 sentences, measure on the rest, and save; return the record.
 
     If weights of the asset came with a study's archive, they are taken, and nothing is trained.
     """
     start = time.monotonic()
     training, held_out = split(sentences)
-    with TemporaryDirectory() as scratch, one_thread():
+    with TemporaryDirectory() as scratch, torch_threads(1):
         kept = tokenise(training, tokenizer, spec.max_length, Path(scratch) / "training")
         left = tokenise(held_out, tokenizer, spec.max_length, Path(scratch) / "held_out")
         if not take_weights(model, draft):
             train_masked_lm(model, kept, spec, on_progress, steps_of(draft))
         accuracy = masked_accuracy(model, left, kept)
+    with quiet_loading():
+        model.save_pretrained(draft)
+    tokenizer.save_pretrained(draft)
     return {
         "masked_accuracy": accuracy.model,
         "unigram_accuracy": accuracy.unigram,

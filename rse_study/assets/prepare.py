@@ -8,29 +8,27 @@ from typing import Any
 
 from rse_study.activity import SILENCE, ActivityCallback
 from rse_study.assets.fingerprint import fingerprint_of_model
-from rse_study.assets.masked_lm import TrainingCallback, masked_accuracy, one_thread, split
-from rse_study.assets.minilm import minilm_generator, packaged
+from rse_study.assets.masked_lm import TrainingCallback, masked_accuracy, split
 from rse_study.assets.replayed import adversarial_set, adversarial_texts
 from rse_study.assets.store import META, build, write_meta
-from rse_study.assets.synonyms import synonym_table
-from rse_study.assets.tiny import TINY, tiny_encoder
-from rse_study.assets.tokenised import tokenised_corpus
+from rse_study.assets.tiny import TINY, minilm_generator, packaged, tiny_encoder
+from rse_study.assets.tokenised import synonym_table, tokenised_corpus
 from rse_study.assets.trial_checks import check_encoder, check_length, check_tokens, usable_length
 from rse_study.data.corpus import check_batch, read_corpus
 from rse_study.data.hub_models import check_model, local_name
+from rse_study.data.labelled import StsPairs, joined
+from rse_study.data.lexicons import wordnet_archive
 from rse_study.data.location import study_folders
-from rse_study.data.pairs import StsPairs, joined
 from rse_study.data.readers import read_dev
 from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import TokenisedCorpus, tokenise
-from rse_study.data.wordnet import wordnet_archive
 from rse_study.errors import InputError
 from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
 from rse_study.models.generators import check_same_tokenizer, load_generator
 from rse_study.models.loading import load_tokenizer
 from rse_study.spec import fingerprint_of
-from rse_study.training.generator_choice import require_generator
-from rse_study.training.materials import Materials
+from rse_study.training.arithmetic import torch_threads
+from rse_study.training.materials import Materials, require_generator
 from rse_study.training.trial import Selection, Trial
 
 MEASURED_LENGTH = 64  # tokens
@@ -88,7 +86,7 @@ def _measure(
 
     def write(draft: Path) -> None:
         training, held_out = split(used)
-        with TemporaryDirectory() as scratch, one_thread():
+        with TemporaryDirectory() as scratch, torch_threads(1):
             seen = tokenise(training, tokenizer, length, Path(scratch) / "training")
             left = tokenise(held_out, tokenizer, length, Path(scratch) / "held_out")
             found = masked_accuracy(generator.model, left, seen)

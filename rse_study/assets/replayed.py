@@ -11,19 +11,16 @@ from jaxtyping import Int
 from rse_study.activity import ProgressCallback
 from rse_study.assets.attack_resources import fingerprints_of, resources_of
 from rse_study.assets.fingerprint import fingerprint_of_model
-from rse_study.assets.minilm import packaged
 from rse_study.assets.store import build, write_meta
-from rse_study.data.few_labelled import FewLabelled, read_few_labelled
-from rse_study.data.labelled import Labelled
-from rse_study.data.pairs import StsPairs
+from rse_study.assets.tiny import packaged
+from rse_study.data.attack_sets import FewLabelled, read_few_labelled
+from rse_study.data.labelled import Labelled, StsPairs
 from rse_study.errors import InputError
-from rse_study.evaluation.adversarial_sts import fit_score, summarise_scores, targets_of, victim_of
-from rse_study.evaluation.attacks.attack import Attack, Target
+from rse_study.evaluation.attacks.attack import Attack, AttackOutcome, Maximise, Target, summarise
 from rse_study.evaluation.attacks.engine import Victim, attack_all
-from rse_study.evaluation.attacks.goals import UNTARGETED, Goal, Maximise
-from rse_study.evaluation.attacks.outcome import AttackOutcome, summarise
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts, probabilities_by, probe_of
+from rse_study.evaluation.sts import fit_score, summarise_scores, targets_of, victim_of
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.streams import Streams
@@ -91,7 +88,8 @@ def adversarial_set(
 
     def make() -> Made:
         embed = reference.load()
-        attack = _attack(replayed, data_dir, Maximise(distance="deviation"), sides=replayed.sides)
+        recipe = RECIPES.get(replayed.recipe)(sides=replayed.sides)
+        attack = recipe.build(resources_of(replayed.recipe, data_dir), Maximise(distance="deviation"))
         victim, targets = victim_of(embed, fit_score(embed, dev)), targets_of(dev, _drawn(len(dev), replayed))
         outcomes = _outcomes(attack, victim, targets, replayed, f"{dev.name} {dev.split}", on_progress)
         figures = summarise_scores(outcomes)
@@ -131,7 +129,8 @@ def adversarial_texts(
     }
 
     def make() -> Made:
-        embed, attack = reference.load(), _attack(replayed, data_dir, UNTARGETED)
+        embed, recipe = reference.load(), RECIPES.get(replayed.recipe)()
+        attack = recipe.build(resources_of(replayed.recipe, data_dir))
         victim, where = (
             probabilities_by(probe_of(embed, few.training), embed),
             f"{few.inputs.name} {few.inputs.split}",
@@ -161,10 +160,6 @@ def read_for(replayed: Replayed, data_dir: Path) -> FewLabelled:
         num_training=replayed.num_training,
         seed=replayed.seed,
     )
-
-
-def _attack(replayed: Replayed, data_dir: Path, goal: Goal, **settings: Any) -> Attack:
-    return RECIPES.get(replayed.recipe)(**settings).build(resources_of(replayed.recipe, data_dir), goal)
 
 
 def _drawn(num_given: int, replayed: Replayed) -> Int[np.ndarray, " m"]:

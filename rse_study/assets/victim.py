@@ -1,26 +1,87 @@
 """Victims: classifiers fine-tuned once, and never on a text that will be attacked."""
 
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Int
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
 
 from rse_study.assets.fingerprint import fingerprint_of_model, fingerprint_of_weights
-from rse_study.assets.masked_lm import one_thread
 from rse_study.assets.store import META, build, steps_of, write_meta
+from rse_study.data.attack_sets import unseen
 from rse_study.data.labelled import Text
-from rse_study.data.overlap import unseen
-from rse_study.data.pairs import StsPairs
+from rse_study.errors import InputError
+from rse_study.evaluation.transfer import PRESETS, Fit, choose_by_dev, fit_probe
 from rse_study.models.classifier_folder import load_classifier, save_classifier
 from rse_study.models.pooling import PoolingKind
-from rse_study.models.text_classifier import TextClassifier
+from rse_study.models.text_classifier import Classifier, Inputs, TextClassifier, encode_texts
+from rse_study.training.arithmetic import torch_threads
 from rse_study.training.classifier.config import FineTuning
-from rse_study.training.classifier.data import Start, Supervised, identity_of_tuning
-from rse_study.training.classifier.head import fit_head
-from rse_study.training.classifier.run import FineTuned, TuningCallback, fine_tune
+from rse_study.training.classifier.data import Examples, Start, Supervised, identity_of_tuning, split_off
+from rse_study.training.classifier.run import FineTuned, TuningCallback, TuningRun, fine_tune, open_run
+
+
+def fit_head(
+    spec: FineTuning, seed: int, start: Start, training: Supervised, *, device: str = "cpu"
+) -> FineTuned:
+    """Fit a logistic regression on the encoder's vectors as the classifier's head.
+
+    Of `spec` only `max_length` and `dev_share` count: the dev data choose its C. Raises InputError if a class has no
+    training text.
+    """
+    begun = time.monotonic()
+    run = open_run(spec, seed, start, split_off(training, None, spec.dev_share), torch.device(device))
+    lacking = [name for label, name in enumerate(run.training.classes) if label not in run.training.targets]
+    if lacking:
+        what, rule = f"no text of class {', '.join(lacking)}", "each class has at least one to train on"
+        remedy = "Use more training texts"
+        raise InputError(what, where=f"{training.name} {training.split}", rule=rule, remedy=remedy)
+    examples = (_vectors(run, run.training), _vectors(run, run.dev))
+    fit = fit_probe(*examples[0], choose_by_dev(*examples, PRESETS.get("fast")))
+    _set_head(run.network.head, fit)
+    run.network.eval()
+    seconds = round(time.monotonic() - begun, 1)
+    dev = run.dev.score(run.classifier)
+    return FineTuned(run.classifier, dev, (), len(run.training), len(run.dev), seconds)
+
+
+class _Pooled(nn.Module):
+    """A classifier without its head."""
+
+    def __init__(self, network: Classifier) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, inputs: Inputs) -> Float[Tensor, "b d"]:
+        return self.network.pooled(inputs)
+
+
+@torch.no_grad()
+def _vectors(run: TuningRun, examples: Examples) -> tuple[Float[np.ndarray, "n d"], np.ndarray]:
+    """Return what the head reads of each text, and the labels."""
+    tokenizer, most = run.classifier.tokenizer, run.spec.max_length
+    rows = encode_texts(examples.texts, tokenizer, most)
+    vectors = np.zeros((len(rows), run.network.encoder.hidden_size))
+    for places, some in TextClassifier(_Pooled(run.network), tokenizer, (), most).batches(rows):
+        vectors[places] = some
+    return vectors, examples.targets
+
+
+def _set_head(head: nn.Linear, fit: Fit) -> None:
+    """Write a fit into a head that reads vectors as they are, neither centred nor scaled."""
+    weights = fit.model.coef_ / fit.scale
+    bias = fit.model.intercept_ - weights @ fit.shift
+    if len(weights) == 1:  # of two classes, the second's log odds
+        weights, bias = np.concatenate([0 * weights, weights]), np.concatenate([0 * bias, bias])
+    with torch.no_grad():
+        head.weight.copy_(torch.from_numpy(weights))
+        head.bias.copy_(torch.from_numpy(bias))
+
 
 KIND = "victim"
 WEAK = 0.6  # clean accuracy below which a victim is marked weak: a poor classifier is easily attacked
@@ -66,13 +127,13 @@ def victim(
     the encoder as it is.
     """
     places = unseen(training.texts, inputs)
-    kept, num_removed = taken(training, places), len(training) - len(places)
+    kept, num_removed = training.take(places), len(training) - len(places)
     wanted = spec or FineTuning()
     start = Start(base, pooling, fingerprint_of_model(base, revision), revision)
     key = identity_of_tuning(wanted, seed, start, kept, None) | ({"is_probe": True} if is_probe else {})
 
     def make(draft: Path) -> None:
-        with one_thread():
+        with torch_threads(1):
             tuned = (
                 fit_head(wanted, seed, start, kept, device=device)
                 if is_probe
@@ -86,14 +147,6 @@ def victim(
     folder = build(root, KIND, key, make)
     meta = json.loads((folder / META).read_text(encoding="utf-8"))
     return VictimClassifier(folder, meta["dev_accuracy"], meta["weak"], num_removed)
-
-
-def taken(training: Supervised, places: Int[np.ndarray, " m"]) -> Supervised:
-    """Select examples by index; pairs with gold scores lose their subsets."""
-    if not isinstance(training, StsPairs):
-        return training.take(places)
-    first, second = ([side[place] for place in places] for side in (training.first, training.second))
-    return StsPairs(training.name, training.split, first, second, training.gold[places])
 
 
 def _describe(draft: Path, tuned: FineTuned, num_removed: int, made_of: dict[str, object]) -> None:

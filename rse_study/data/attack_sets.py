@@ -4,18 +4,132 @@ Table 1 of RobustSentEmbed also attacks SST2 and MRPC, whose inputs were never p
 1000 of their test splits. Table 3 of DCL attacks CoLA: cola is GLUE's validation split.
 """
 
-from dataclasses import replace
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
 import numpy as np
 
-from rse_study.data.glue import read_glue
-from rse_study.data.labelled import Labelled
+from rse_study.data import builtin
+from rse_study.data.hub import read_glue
+from rse_study.data.labelled import Labelled, Text
 from rse_study.data.labelled_sets import read_labelled
 from rse_study.data.tasks import HUB_NAME
 from rse_study.errors import InputError, MissingFile
 from rse_study.registry import Registry
+from rse_study.streams import Streams
+from rse_study.tensors import Int
+
+_NO_LETTERS = {code: None for code in range(128) if not chr(code).isalnum()}
+
+
+def without(training: Labelled, inputs: Iterable[Text]) -> tuple[Labelled, int]:
+    """Return what is not among `inputs`, and the number of examples removed."""
+    kept = unseen(training.texts, inputs)
+    return training.take(kept), len(training) - len(kept)
+
+
+def unseen(texts: Iterable[Text], inputs: Iterable[Text]) -> Int[np.ndarray, " m"]:
+    """Return the places of texts that are not among `inputs`."""
+    seen = {bare(text) for text in inputs}
+    return np.array([place for place, text in enumerate(texts) if bare(text) not in seen], np.int64)
+
+
+def num_found(inputs: Iterable[Text], training: Labelled) -> int:
+    """Count the inputs that occur in the training set."""
+    seen = {bare(text) for text in training.texts}
+    return sum(bare(text) in seen for text in inputs)
+
+
+def bare(text: Text) -> Text:
+    """Reduce a text to its letters and digits (a-z, 0-9), lower-cased, part by part.
+
+    All of the 1000 inputs attacked in MR are in MR, but only six of them verbatim, and 16 have lost their non-ASCII
+    letters ("clich s" for "clichés").
+    A part mostly in another script keeps all its letters and digits; one without any is only stripped.
+    """
+    return tuple(_bare(part) for part in text)
+
+
+def _bare(part: str) -> str:
+    lower = part.lower()
+    if lower.isascii():  # hundreds of thousands of reviews in seconds
+        return lower.translate(_NO_LETTERS) or part.strip()
+    known = "".join(c for c in lower if c.isalnum())
+    latin = "".join(c for c in known if c.isascii())
+    return (latin if 2 * len(latin) > len(known) else known) or part.strip()
+
+
+def held_out(texts: list[Text], share: float) -> np.ndarray:
+    """Return [n] bool, True for about `share` of the texts.
+
+    Texts that differ only in punctuation or case are held out together.
+    """
+    return np.array([_uniform_hash(text) < share for text in texts], bool)
+
+
+def _uniform_hash(text: Text) -> float:
+    """Hash a text to a number in [0, 1), uniformly."""
+    digest = hashlib.sha256("\n".join(bare(text)).encode()).digest()
+    return int.from_bytes(digest[:7], "big") / 2**56
+
+
+BUILTIN = "builtin"
+SEEN_WITH: dict[str, tuple[str, ...]] = {
+    # SST-2 is made of MR's sentences: 1493 of its 1821 test sentences are in MR, 822 of the 1000 that are attacked,
+    # 731 of its 872 dev sentences, by letters and digits.
+    "MR": ("MR", "attack-mr", "SST2", "attack-sst2", "GLUE-SST-2"),
+}
+"""Tasks that share sentences with a set, if not only the task of its own name."""
+
+
+@dataclass(frozen=True)
+class FewLabelled:
+    """Texts to fit a probe on and texts to attack, disjoint.
+
+    They come only from sets without a test split: one that trials are selected by could not be reported.
+    """
+
+    training: Labelled
+    inputs: Labelled
+
+
+def name_of(labelled: str) -> str:
+    """Return the task's name in rows and metrics."""
+    return builtin.OPINIONS if labelled == BUILTIN else labelled
+
+
+def tasks_seen_with(labelled: str) -> tuple[str, ...]:
+    """Return the tasks whose sentences a study sees if it selects by this set."""
+    return SEEN_WITH.get(labelled, (name_of(labelled),))
+
+
+def read_few_labelled(
+    labelled: str, data_dir: Path, *, num_inputs: int, num_training: int, seed: int
+) -> FewLabelled:
+    """Draw texts to attack, and others to train on, from the stream `order`.
+
+    `labelled` is `builtin` or a cross-validated transfer task.
+    """
+    whole = builtin.opinions() if labelled == BUILTIN else read_labelled(labelled, "all", data_dir)
+    where = f"{whole.name} {whole.split}"
+    order = Streams(seed).numpy("order").permutation(len(whole))
+    inputs = whole.take(order[:num_inputs])
+    # Sets contain duplicates, but no input may be among its probe's training texts.
+    others, _ = without(whole.take(order[num_inputs:]), inputs.texts)
+    if len(others) < num_training:
+        rule = f"{num_inputs} to attack leave {len(others)} others, and {num_training} are to be trained on"
+        raise InputError("too few texts", where=where, rule=rule, remedy="Ask for fewer")
+    training = others.take(np.arange(num_training))
+    absent = sorted(set(range(len(whole.classes))) - set(training.labels.tolist()))
+    if absent:
+        what = f"none of {num_training} training texts is {whole.classes[absent[0]]!r}"
+        rule = "a probe needs texts of every class"
+        raise InputError(what, where=where, rule=rule, remedy="Ask for more, or draw them by another seed")
+    return FewLabelled(training, inputs)
+
 
 OF_TRANSFER = {"sst2": "SST2", "mrpc": "MRPC"}
 OF_GLUE = {"cola": "CoLA"}
@@ -54,7 +168,7 @@ def read_attack_set(name: str, data_dir: Path, glue: str = HUB_NAME) -> Labelled
 
 
 def training_for(name: str, data_dir: Path, glue: str = HUB_NAME) -> Labelled:
-    """Return texts of an attack set's classes, from which overlap.py removes inputs.
+    """Return texts of an attack set's classes, from which `unseen` removes inputs.
 
     Without the training set of pairs the few SNLI pairs make a weak victim; without that of reviews 2000 other reviews
     of films are read, or 1000 sentences.

@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from rse_study.activity import ProgressCallback
-from rse_study.data.conversions import Conversion
 from rse_study.data.tasks import SUBSETS
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
@@ -43,8 +42,8 @@ class FileHome(Spec):
     """on GitHub; empty for a dataset on the hub"""
     members: dict[str, str]
     """path in the repository -> path below the data folder; for `documents` a folder"""
-    conversion: Conversion = "none"
-    """how the reader's form is made of a file"""
+    conversion: str = "none"
+    """how the reader's form is made of a file: `documents`, or a key of CONVERSIONS"""
     is_head: bool = False
     """whether only the first lines are kept, as many as the catalogue counts"""
     is_exact: bool = True

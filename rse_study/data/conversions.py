@@ -11,22 +11,10 @@ from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Any
 
 from rse_study.results.files.tar_file import read_tar
 
-Conversion = Literal[
-    "none",
-    "documents",
-    "confusables",
-    "no_next_line",
-    "no_parses",
-    "nli",
-    "anli",
-    "fever",
-    "reviews",
-    "squad",
-]
 NLI_LABELS = ("entailment", "neutral", "contradiction", "-")  # -1 on the hub: no majority
 
 

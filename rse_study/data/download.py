@@ -50,13 +50,7 @@ def on_github(repository: str, commit: str, path: str, folder: Path) -> RemoteFi
 
 def on_hub(repository: str, path: str, kind: str = "dataset", revision: str = "main") -> RemoteFile:
     """Find a file on the hub, else in the hub's cache, where it is kept."""
-    from huggingface_hub import (
-        constants,
-        get_hf_file_metadata,
-        get_token,
-        hf_hub_url,
-        try_to_load_from_cache,
-    )
+    from huggingface_hub import constants, get_hf_file_metadata, get_token, hf_hub_url, try_to_load_from_cache
     from huggingface_hub.errors import HTTPError
     from huggingface_hub.file_download import repo_folder_name
 

@@ -44,9 +44,8 @@ class Source:
     def describe(self, home: Home, path: str) -> RemoteFile:
         if isinstance(home, FileHome) and home.commit:
             return on_github(home.repository, home.commit, path, self.data_dir / DOWNLOADS)
-        if isinstance(
-            home, TableHome
-        ):  # the hub's own library downloads it, and keeps it in a cache of its own
+        if isinstance(home, TableHome):
+            # The hub's own library downloads it, and keeps it in a cache of its own.
             return RemoteFile(home.repository, "", 0, Path(home.repository))
         return on_hub(home.repository, path)
 

@@ -7,17 +7,16 @@ from pathlib import Path
 
 from rse_study.assets.attack_resources import fingerprints_of, resources_of, word_lists
 from rse_study.assets.fingerprint import fingerprint_of_model
-from rse_study.assets.minilm import MiniLMGenerator, minilm_folder, minilm_generator
+from rse_study.assets.tiny import MiniLMGenerator, minilm_folder, minilm_generator
 from rse_study.data.corpus import Corpus, read_corpus
 from rse_study.data.hub_models import Model, UnknownModel, check_model, local_name
 from rse_study.data.location import cache_dir
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
+from rse_study.evaluation.attacks.attack_recipe import AttackResources, NamedModel, Resource
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.resources import AttackResources, NamedModel, Resource
 from rse_study.evaluation.attacks.transformations import MaskedLM
-from rse_study.models.generators import load_generator
-from rse_study.models.word_predictor import WordPredictor
+from rse_study.models.generators import WordPredictor, load_generator
 from rse_study.spec import fingerprint_of, hash_file
 from rse_study.storage.folders import is_stored
 

@@ -1,6 +1,6 @@
 """An evaluation that fine-tunes a classifier and attacks it with one recipe."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from math import nan
@@ -15,25 +15,14 @@ from rse_study.assets.victim import VictimClassifier
 from rse_study.data.attack_sets import OF_GLUE, read_attack_set, training_for
 from rse_study.data.labelled import Labelled
 from rse_study.downstream.attack_models import ResourceLoader, fingerprint_resources, resources_for
-from rse_study.downstream.fine_tuned import classifier_of, drawn
-from rse_study.downstream.scored_model import ModelFiles
-from rse_study.downstream.settings import Settings
-from rse_study.evaluation.attacks.outcome import summarise
+from rse_study.downstream.fine_tuned_tasks import classifier_of, drawn
+from rse_study.downstream.models import ModelFiles
+from rse_study.downstream.registry import Settings
+from rse_study.evaluation.attacks.attack import AttackOutcome, summarise
 from rse_study.evaluation.attacks.outcome_store import AttackRun, OutcomeStore, attack_and_store
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.evaluations import Evaluation, evaluation_row
-from rse_study.evaluation.vectors import Embed
-from rse_study.results.files.attack_file import (
-    AGAIN,
-    ATTACK,
-    CLASSES,
-    OutcomeRow,
-    SummaryRow,
-    keep_summary,
-    outcomes_path,
-    parse_outcomes,
-    read_lines,
-)
+from rse_study.evaluation.evaluations import Embed, Evaluation, evaluation_row
+from rse_study.results.files.attack_file import ATTACK, CLASSES, SummaryRow, keep_summary, outcomes_path
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
@@ -45,14 +34,7 @@ SHARES = {
 """what each outcome adds to a figure that is a mean over inputs"""
 
 
-def kept_outcomes(folder: Path, attack: SummaryRow, indices: Iterable[int]) -> list[OutcomeRow]:
-    """Read the stored outcomes of these inputs, in the order of their indices."""
-    path = outcomes_path(folder, attack.set, attack.recipe)
-    known = parse_outcomes(read_lines(path, AGAIN)[1], path, AGAIN)
-    return [known[index] for index in sorted(indices)]
-
-
-def attack_items(outcomes: Sequence[OutcomeRow], figure: str) -> ItemScores | None:
+def attack_items(outcomes: Sequence[AttackOutcome], figure: str) -> ItemScores | None:
     """Return the scores of the inputs behind a figure.
 
     None of a figure that is neither a mean over inputs nor a correlation.
@@ -147,9 +129,8 @@ class AttackedClassifier:
     def score_weights(self, weights: ModelFiles, embed: Embed, subject: str) -> list[EvaluationRow]:
         """Return one row per figure, all degenerate where the victim is weak."""
         made = self.victim(weights)
-        found = self.attacked(made, weights.kept, device=weights.device, replaces=True)
+        found, outcomes = self.attacked(made, weights.kept, device=weights.device, replaces=True)
         figures = figures_of(found) | {"victim_accuracy": 100 * made.dev_accuracy}
-        outcomes = kept_outcomes(weights.kept, found, range(len(self.inputs)))
         if self.set in OF_GLUE:
             figures["matthews_under_attack"] = _matthews(outcomes)
         return rows_under_attack(self, subject, self.inputs.split, found, figures, outcomes)
@@ -162,8 +143,8 @@ class AttackedClassifier:
         *,
         device: str = "cpu",
         replaces: bool = False,
-    ) -> SummaryRow:
-        """Attack the inputs that have no stored outcome yet, and return all figures.
+    ) -> tuple[SummaryRow, list[AttackOutcome]]:
+        """Attack the inputs that have no stored outcome yet; return figures and outcomes.
 
         Outcomes of another attack raise InputError, or are overwritten if `replaces` is set.
         """
@@ -187,7 +168,7 @@ class AttackedClassifier:
             victim_dev_accuracy=made.dev_accuracy, weak=made.is_weak, fingerprint=self.inputs.fingerprint,
         )  # fmt: skip
         keep_summary(folder, row, replaces=replaces)
-        return row
+        return row, kept.outcomes
 
     def _head(self, made: VictimClassifier, label: str) -> dict[str, Any]:
         """Identify the attack; the number of inputs is not part of it and may grow."""
@@ -218,7 +199,7 @@ def _training_texts(name: str, data_dir: Path, glue: str) -> Labelled:
     return training_for(name, data_dir, glue)
 
 
-def _matthews(outcomes: Sequence[OutcomeRow]) -> float:
+def _matthews(outcomes: Sequence[AttackOutcome]) -> float:
     """Return the correlation x100 of labels and answers to the attacked texts."""
     answers = [int(np.argmax(one.adversarial_scores)) for one in outcomes]
     return 100 * float(matthews_corrcoef([one.label for one in outcomes], answers))
@@ -242,7 +223,7 @@ def rows_under_attack(
     split: str,
     found: SummaryRow,
     figures: Mapping[str, float],
-    outcomes: Sequence[OutcomeRow],
+    outcomes: Sequence[AttackOutcome],
 ) -> list[EvaluationRow]:
     """Return one row per figure with the scores of its inputs.
 

@@ -12,26 +12,18 @@ from jaxtyping import Float, Int
 
 from rse_study.activity import ProgressCallback
 from rse_study.assets.fingerprint import fingerprint_of_model
-from rse_study.data.pairs import StsPairs
+from rse_study.data.labelled import StsPairs
 from rse_study.data.readers import DEV_SPLITS, read_sts
 from rse_study.downstream.attack_models import ResourceLoader, fingerprint_resources, resources_for
-from rse_study.downstream.attacked_classifier import figures_of, kept_outcomes, rows_under_attack, summary_row
-from rse_study.downstream.scored_model import ModelFiles
-from rse_study.downstream.settings import Attacks, Settings
+from rse_study.downstream.attacked_classifier import figures_of, rows_under_attack, summary_row
+from rse_study.downstream.models import ModelFiles
+from rse_study.downstream.registry import Attacks, Settings
 from rse_study.errors import InputError
-from rse_study.evaluation.adversarial_sts import (
-    MapKind,
-    ScoreMap,
-    fit_score,
-    sample_of,
-    summarise_scores,
-    targets_of,
-    victim_of,
-)
-from rse_study.evaluation.attacks.goals import Deviation, Drift, Goal, Maximise
+from rse_study.evaluation.attacks.attack import AttackOutcome, Deviation, Drift, Goal, Maximise
 from rse_study.evaluation.attacks.outcome_store import REMEDY, OutcomeStore, attack_and_store
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.vectors import Embed
+from rse_study.evaluation.evaluations import Embed
+from rse_study.evaluation.sts import ScoreMap, fit_score, sample_of, summarise_scores, targets_of, victim_of
 from rse_study.results.files.attack_file import (
     FURTHEST,
     SIMILARITY,
@@ -116,7 +108,7 @@ class AttackedSimilarity:
         `maximise` has no threshold, so it gets no success or accuracy row. If the clean scores rank nothing,
         rows are degenerate: an encoder that no attack can move is not robust for that.
         """
-        found = self.attacked(embed, weights, replaces=True)
+        found, outcomes = self.attacked(embed, weights, replaces=True)
         figures = figures_of(found)
         if self.attacks.goal == FURTHEST:
             figures = {name: figures[name] for name in ("queries", "words_changed")}
@@ -126,7 +118,6 @@ class AttackedSimilarity:
             "drift": found.mean_drift,
         }
         figures |= {name: nan if value is None else value for name, value in scores.items()}
-        outcomes = kept_outcomes(weights.kept, found, self._sample.tolist())
         return rows_under_attack(self, subject, self.pairs.split, found, figures, outcomes)
 
     def attacked(
@@ -136,8 +127,8 @@ class AttackedSimilarity:
         on_progress: ProgressCallback = lambda done, total: None,
         *,
         replaces: bool = False,
-    ) -> SummaryRow:
-        """Attack the pairs that have no stored outcome yet, and return all figures.
+    ) -> tuple[SummaryRow, list[AttackOutcome]]:
+        """Attack the pairs that have no stored outcome yet; return figures and outcomes.
 
         The map to the gold scale is the one in the file's head: a refit could differ in its last digits and
         mix scales. Outcomes of another attack raise InputError, or are overwritten if `replaces` is set.
@@ -152,7 +143,7 @@ class AttackedSimilarity:
             {MAP: [fitted.cosines.tolist(), fitted.scores.tolist()]},
             replaces=replaces,
         )
-        victim = victim_of(embed, _map_of(outcomes, asked.scores, replaces))
+        victim = victim_of(embed, _map_of(outcomes, fitted, replaces))
         kept = attack_and_store(
             attack, victim, targets_of(self.pairs, self._sample), outcomes,
             max_queries=asked.max_queries, seed=asked.seed, on_progress=on_progress,
@@ -166,7 +157,7 @@ class AttackedSimilarity:
         )  # fmt: skip
         row = reaching(row, asked.goal, asked.tau)
         keep_summary(folder, row, replaces=replaces)
-        return row
+        return row, kept.outcomes
 
     @cached_property
     def _sample(self) -> Int[np.ndarray, " m"]:
@@ -194,15 +185,15 @@ class AttackedSimilarity:
         return said | ({"tau": Attacks().tau} if self.attacks.goal == FURTHEST else {})
 
 
-def _map_of(kept: OutcomeStore, kind: MapKind, replaces: bool) -> ScoreMap:
+def _map_of(kept: OutcomeStore, fitted: ScoreMap, replaces: bool) -> ScoreMap:
     """Return the map in the file's head; a damaged file is set aside if `replaces`."""
     try:
-        return ScoreMap(kind, *_points(kept))
+        return ScoreMap(fitted.kind, *_points(kept))
     except InputError:
         if not replaces:
             raise
         kept.set_aside()
-        return ScoreMap(kind, *_points(kept))
+        return ScoreMap(fitted.kind, *_points(kept))
 
 
 def _points(kept: OutcomeStore) -> Float[np.ndarray, "2 k"]:

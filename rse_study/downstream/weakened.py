@@ -9,15 +9,12 @@ import numpy as np
 
 from rse_study.collectives import Alone
 from rse_study.data.batches import Batches
+from rse_study.data.lexicons import english_stopwords
 from rse_study.data.readers import read_sts
-from rse_study.data.template import MARKS
-from rse_study.data.tokenised import tokenise
-from rse_study.downstream.registry import WEAKENED
-from rse_study.downstream.scored_model import ModelFiles
-from rse_study.downstream.settings import Settings
-from rse_study.evaluation.attacks.lexicons import english_stopwords
-from rse_study.evaluation.evaluations import PairsEvaluation, evaluation_row
-from rse_study.evaluation.vectors import Embed
+from rse_study.data.tokenised import MARKS, tokenise
+from rse_study.downstream.models import ModelFiles
+from rse_study.downstream.registry import WEAKENED, Settings
+from rse_study.evaluation.evaluations import Embed, PairsEvaluation, evaluation_row
 from rse_study.methods.l2p_csr import L2PCSR
 from rse_study.methods.method import RunContext
 from rse_study.models.loading import load_encoder

@@ -3,21 +3,18 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from string import ascii_lowercase
 
 import numpy as np
 
-from rse_study.data.typos import LetterTable, lookalikes, neighbouring_keys
-from rse_study.data.wordnet import synonyms_of
-from rse_study.evaluation.attacks.lexicons import english_stopwords
+from rse_study.data.lexicons import english_stopwords, lookalikes, neighbouring_keys, synonyms_of
 from rse_study.registry import Registry
 
 
 @dataclass(frozen=True)
 class ChangeResources:
-    """Tables that changes use, each read on first use (InputError if malformed)."""
+    """The folder of tables that changes use, each read on first use, and the share."""
 
     data_dir: Path
     share: float = 0.1
@@ -25,21 +22,6 @@ class ChangeResources:
 
     def __post_init__(self) -> None:
         assert 0 < self.share <= 1, self.share
-
-    @cached_property
-    def neighbouring_keys(self) -> LetterTable:
-        return neighbouring_keys(self.data_dir)
-
-    @cached_property
-    def lookalikes(self) -> LetterTable:
-        return lookalikes(self.data_dir)
-
-    @cached_property
-    def stopwords(self) -> frozenset[str]:
-        return english_stopwords(self.data_dir)
-
-    def synonyms(self, word: str) -> tuple[str, ...]:
-        return synonyms_of(word, self.data_dir)
 
 
 TextChange = Callable[[str, np.random.Generator, ChangeResources], str]
@@ -124,7 +106,7 @@ def repeat(word: str, generator: np.random.Generator, resources: ChangeResources
 
 def keyboard(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
     """Replace a letter by a neighbour on the keyboard."""
-    table = resources.neighbouring_keys
+    table = neighbouring_keys(resources.data_dir)
     places = [i for i in range(len(word)) if word[i].lower() in table]
     if not places:
         return word
@@ -135,11 +117,12 @@ def keyboard(word: str, generator: np.random.Generator, resources: ChangeResourc
 
 def homoglyph(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
     """Replace a letter by a character that looks like it."""
-    places = [i for i in range(len(word)) if word[i] in resources.lookalikes]
+    table = lookalikes(resources.data_dir)
+    places = [i for i in range(len(word)) if word[i] in table]
     if not places:
         return word
     i = int(generator.choice(places))
-    return word[:i] + str(generator.choice(resources.lookalikes[word[i]])) + word[i + 1 :]
+    return word[:i] + str(generator.choice(table[word[i]])) + word[i + 1 :]
 
 
 def _letters(word: str) -> list[int]:
@@ -226,7 +209,8 @@ _CONTRACTED, _WRITTEN_OUT = _contracted(), _written_out()
 def synonym(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
     """Replace a word by a WordNet synonym of any sense, which may change the meaning."""
     bare = word.lower()
-    options = () if bare in resources.stopwords else resources.synonyms(bare)
+    is_stopword = bare in english_stopwords(resources.data_dir)
+    options = () if is_stopword else synonyms_of(bare, resources.data_dir)
     return in_case_of(word, str(generator.choice(options))) if options else word
 
 

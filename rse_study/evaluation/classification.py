@@ -9,13 +9,11 @@ import numpy as np
 from scipy.stats import pearsonr
 from sklearn.metrics import f1_score, matthews_corrcoef
 
-from rse_study.data.labelled import Labelled, Text
-from rse_study.data.labelled_sets import ANLI_ROUNDS
-from rse_study.data.pairs import StsPairs
-from rse_study.data.questions import Questions
+from rse_study.data.labelled import Labelled, StsPairs, Text
+from rse_study.data.labelled_sets import ANLI_ROUNDS, Questions
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.engine import Victim
-from rse_study.evaluation.rank_correlation import spearman
+from rse_study.evaluation.sts import spearman
 from rse_study.registry import Registry
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow

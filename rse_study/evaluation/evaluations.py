@@ -1,14 +1,78 @@
-"""The protocol of evaluations: what an encoder can be scored on."""
+"""The protocol of evaluations, and the vectors that they score."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+import numpy as np
+
 from rse_study.activity import ProgressCallback
-from rse_study.data.pairs import StsPairs
-from rse_study.evaluation.vectors import CachedEncoder, Embed
+from rse_study.data.labelled import StsPairs
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
+from rse_study.tensors import Float
+
+Embed = Callable[[list[str]], np.ndarray]
+"""Sentences to their vectors, [n d]."""
+
+COLLAPSED = 1e-5
+"""Relative difference up to which vectors count as one, given float32's rounding."""
+
+
+def unit_rows(embeddings: np.ndarray, zero: float = float("nan")) -> Float[np.ndarray, "n d"]:
+    """Normalise rows in float64; a non-finite row becomes NaN, a zero row `zero`."""
+    exact = np.asarray(embeddings, np.float64)
+    norm = np.linalg.norm(exact, axis=1, keepdims=True)
+    undirected = np.where(norm == 0, zero, np.nan) * np.ones_like(exact)
+    return np.divide(exact, norm, out=undirected, where=np.isfinite(norm) & (norm > 0))
+
+
+def is_one_vector(rows: Float[np.ndarray, "n d"]) -> bool:
+    """Whether unit rows are equal up to rounding; False for no rows, or NaN."""
+    return len(rows) > 0 and bool(np.abs(rows - rows[0]).max() <= COLLAPSED)
+
+
+def is_collapsed(vectors: Float[np.ndarray, "n d"]) -> bool:
+    """Whether a value is not finite, or the rows, of any length, are all the same."""
+    if not np.isfinite(vectors).all():
+        return True
+    return float(np.abs(vectors - vectors[0]).max()) <= COLLAPSED * float(np.abs(vectors).max())
+
+
+class CachedEncoder:
+    """Embeds each sentence once and keeps all vectors as long as it lives."""
+
+    def __init__(self, embed: Embed) -> None:
+        self._embed = embed
+        self._place: dict[str, int] = {}
+        self._vectors = np.zeros((0, 0))
+
+    def __call__(self, sentences: list[str]) -> np.ndarray:
+        new = [sentence for sentence in dict.fromkeys(sentences) if sentence not in self._place]
+        if new:
+            vectors = np.asarray(self._embed(new))
+            self._place |= {sentence: len(self._place) + i for i, sentence in enumerate(new)}
+            self._vectors = np.concatenate([self._vectors, vectors]) if self._vectors.size else vectors
+        return self._vectors[[self._place[sentence] for sentence in sentences]]
+
+
+_NO_SPREAD = 1e-10
+"""Share of the largest variance below which a direction is only rounding."""
+
+
+def whitened(vectors: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+    """Centre, rotate and scale the rows until their covariance is the identity.
+
+    Directions without variance become 0. The result is NaN if rows are no more than the directions in which
+    they vary: all pairs would have the same cosine, and only its rounding would rank them.
+    """
+    centred = np.asarray(vectors, np.float64) - np.mean(vectors, axis=0, dtype=np.float64)
+    variances, directions = np.linalg.eigh(centred.T @ centred / len(centred))
+    spread = variances > _NO_SPREAD * variances.max(initial=0.0)
+    if spread.sum() >= len(centred) - 1:
+        return np.full_like(centred, np.nan)
+    scales = np.where(spread, 1 / np.sqrt(np.where(spread, variances, 1.0)), 0.0)
+    return centred @ (directions * scales)
 
 
 @runtime_checkable

@@ -81,7 +81,7 @@ EVALUATIONS: Registry[EvaluationFamily] = Registry(
             "rse_study.evaluation.transfer:Transfer",
             tuple(name for preset in TRANSFER_PRESETS for name in transfer_names(preset)),
         ),
-        "Sphere": EvaluationFamily("rse_study.evaluation.geometry:AlignmentUniformity", (GEOMETRY,)),
+        "Sphere": EvaluationFamily("rse_study.evaluation.invariance:AlignmentUniformity", (GEOMETRY,)),
         "Steadiness": EvaluationFamily("rse_study.evaluation.invariance:Invariance", (INVARIANCE,)),
         "Plane": EvaluationFamily("rse_study.evaluation.invariance:SentencePlane", (IN_THE_PLANE,)),
     },

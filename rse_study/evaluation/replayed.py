@@ -9,14 +9,11 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from rse_study.data.labelled import Labelled, Text
-from rse_study.data.pairs import StsPairs
+from rse_study.data.labelled import Labelled, StsPairs, Text
 from rse_study.errors import InputError
-from rse_study.evaluation.adversarial_sts import cosines_of
-from rse_study.evaluation.evaluations import evaluation_row
-from rse_study.evaluation.probe import Fit, fit_probe
-from rse_study.evaluation.sts import evaluate_sts
-from rse_study.evaluation.vectors import CachedEncoder, Embed, is_collapsed
+from rse_study.evaluation.evaluations import CachedEncoder, Embed, evaluation_row, is_collapsed
+from rse_study.evaluation.sts import cosines_of, evaluate_sts
+from rse_study.evaluation.transfer import Fit, fit_probe
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of

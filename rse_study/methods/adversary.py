@@ -1,18 +1,23 @@
-"""The inner loop of RobustSentEmbed (Algorithm 1), an ascent on its L_con."""
+"""Parts of RobustSentEmbed: its inner loop, and replaced-token detection."""
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar, Literal
 
+from rse_study.data.batches import Batch
+from rse_study.data.synonyms import rtd_mask
 from rse_study.losses.info_nce import info_nce
-from rse_study.methods.method import Mean, Networks, RunContext
+from rse_study.losses.rtd import replaced_token_detection
+from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import inner_losses, movement, weakened
+from rse_study.models import TokenPlaces
 from rse_study.perturbations.ascent import Anchor, Ascent, Change, Player, ascend, frozen
-from rse_study.perturbations.blend import Blend, Branches
-from rse_study.perturbations.passes import passes_for
+from rse_study.perturbations.blend import Blend, Branches, passes_for
+from rse_study.perturbations.site_masks import WeakeningMasks
 from rse_study.perturbations.token_level import EtaState, TokenLevel, starved
-from rse_study.perturbations.weakening_masks import WeakeningMasks
-from rse_study.tensors import Bool, Float, Tensor, torch
+from rse_study.spec import Spec, field
+from rse_study.tensors import Bool, Float, Int, Tensor, sent, torch
 
 
 @dataclass(frozen=True)
@@ -121,3 +126,112 @@ class InnerObjective:
         with self.run.dropout(anchor.step, name, points.device), self.run.autocast():
             z, _ = self.networks.project(points, anchor.batch, self.moments, change.weights())
         return info_nce(z, self.z_pos[None], self.others, self.own, self.adversary.temperature).sum()
+
+
+class ReplacedTokenDetection(Spec):
+    """Eq 8: D reads X'' + eta and says which tokens are original.
+
+    h = f(x) stands in place of position 0.
+    """
+
+    semantics: ClassVar[int] = 1
+    generator: str = "base"
+    """G, a frozen masked LM: `base`, the base encoder's own; an asset's name, a folder or a hub name"""
+    share: float = field(0.2, gt=0, le=1)
+    """share of a sentence's non-special tokens that are masked; at least one is"""
+    positions: Literal["masked", "everywhere"] = "masked"
+    """where G's tokens are put into x'': at the masked positions, or at all non-special tokens"""
+    choice: Literal["argmax", "sample"] = "argmax"
+    """G's token at a position: its most probable one, or one drawn from its distribution"""
+    # Eq. 8 sums over tokens and sentences; lambda2 is calibrated to a mean. Decision 0003.
+    reduction: Literal["mean", "mean_padding", "sum"] = "mean"
+    """over the batch's tokens without position 0: mean of the real ones, mean with padding, or sum"""
+    h: Literal["after_head", "before_head"] = "after_head"
+    """h = f(x) that D reads at position 0: z of the first view, or that view before the head"""
+
+    def edited(self, batch: Batch, run: RunContext, step: int) -> Int[Tensor, "b l"]:
+        """Return x'' = G(mask(x)); the original token may come back."""
+        compute = partial(self._generated, batch, run, step)
+        return compute() if run.outputs is None else run.outputs.edited(batch.ids, step, compute)
+
+    @property
+    def generator_settings(self) -> dict[str, Any]:
+        """Settings that decide x'' besides x, G and the seed: all but how D reads it."""
+        of_detection = {"generator", "reduction", "h"}  # G is identified by its weights
+        return {name: value for name, value in self.identity().items() if name not in of_detection}
+
+    def _generated(self, batch: Batch, run: RunContext, step: int) -> Int[Tensor, "b l"]:
+        assert run.generator is not None
+        # G fills the tokens that are taken, and none for the sake of shapes.
+        batch = replace(batch, is_fixed=False)
+        host, device = batch.on_host, batch.ids.device
+        masked = rtd_mask(host, run.streams, step, self.share)
+        uniform = self._uniform(host, run, step) if self.choice == "sample" else None
+        taken = host.perturbable if self.positions == "everywhere" else masked
+        # In bf16 the choice is made on bf16 logits. Decision 0015.
+        with run.autocast():
+            return run.generator.fill(
+                batch.ids,
+                sent(masked, device),
+                batch.mask,
+                taken=sent(taken, device),
+                uniform=None if uniform is None else sent(uniform, device),
+                places=TokenPlaces(batch.real_places, sent(batch.places_of(taken), device)),
+            )
+
+    def term(
+        self,
+        networks: Networks,
+        batch: Batch,
+        eta: Float[Tensor, "b l d"] | None,
+        h: Float[Tensor, "b d"],
+        run: RunContext,
+        step: int,
+    ) -> StepOutcome:
+        """Return this worker's share of L_RTD.
+
+        Gradient flows into D, through h (which D reads at position 0), and through X'' into the encoder; eta
+        is constant.
+        """
+        assert networks.discriminator is not None
+        device = batch.ids.device
+        (ids,) = batch.drawn("rtd", step, lambda host, step: (self.edited(host.to(device), run, step),))
+        embeddings = networks.encoder.word_embeddings(ids)
+        if eta is not None:
+            embeddings = embeddings + eta.detach()
+        with run.dropout(step, "D", ids.device), run.autocast():
+            reads_padding = self.reduction == "mean_padding"
+            logits = networks.discriminator(
+                embeddings, batch.mask, h, reads_padding=reads_padding, places=batch.real_places
+            )
+        logits = logits.to(embeddings.dtype)
+        replaced = ids != batch.ids
+        counted = batch.chosen(lambda batch: self._counted(batch.mask))
+        losses = counted.of(replaced_token_detection(logits, replaced))
+        correct = counted.of((logits > 0) == ~replaced).to(losses.dtype)
+        count = counted.ones(losses.dtype).sum()
+        metrics = {"rtd/accuracy": Mean(correct.sum(), count)}
+        if run.is_reported:
+            changed = counted.of(replaced)
+            metrics["rtd/replaced"] = Mean(changed.to(losses.dtype).sum(), count)
+            metrics["rtd/detected"] = Mean.among(correct, changed)
+        return StepOutcome(self._reduced(losses, count, run), metrics)
+
+    def _counted(self, mask: Bool[Tensor, "b l"]) -> Bool[Tensor, "b l"]:
+        """Select real tokens (`mean_padding`: padding too) but position 0, which holds h."""
+        counted = torch.ones_like(mask) if self.reduction == "mean_padding" else mask.clone()
+        counted[:, 0] = False
+        return counted
+
+    def _reduced(
+        self, losses: Float[Tensor, " n"], count: Float[Tensor, ""], run: RunContext
+    ) -> Float[Tensor, ""]:
+        total = losses.sum()
+        return total if self.reduction == "sum" else total / run.collectives.sum(count).clamp(min=1)
+
+    def _uniform(self, batch: Batch, run: RunContext, step: int) -> Float[Tensor, "b l"]:
+        """Draw a uniform number per token, keyed by row, on the CPU, to sample from G."""
+        uniform = torch.zeros(batch.ids.shape)
+        for i, (row, real) in enumerate(zip(batch.rows.tolist(), batch.mask.sum(1).tolist(), strict=True)):
+            uniform[i, :real] = torch.rand(real, generator=run.streams.generator("rtd", step, row, 1))
+        return uniform

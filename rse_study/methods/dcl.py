@@ -7,14 +7,12 @@ from pydantic import NonNegativeFloat, PositiveInt
 
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
-from rse_study.data.masking import mask_tokens
-from rse_study.data.synonyms import with_synonyms
+from rse_study.data.synonyms import mask_tokens, with_synonyms
 from rse_study.losses.terms import TERMS
-from rse_study.methods.cost import StepCost
-from rse_study.methods.method import Mean, Method, MethodSource, Networks, RunContext, StepOutcome
+from rse_study.methods.method import Mean, Method, MethodSource, Networks, RunContext, StepCost, StepOutcome
 from rse_study.methods.metrics import reported
 from rse_study.models import DCLNetworks, MaskedLMHead, Projection, SentenceEncoder, by_chunks
-from rse_study.models.kinds import NormKind
+from rse_study.models.pooling import NormKind
 from rse_study.results.manipulation import LIMITS, ManipulationCheck
 from rse_study.spec import field
 from rse_study.streams import Streams

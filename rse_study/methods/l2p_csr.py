@@ -10,22 +10,12 @@ from pydantic import Field
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.losses.terms import TERMS
-from rse_study.methods.base import ContrastiveMethod
-from rse_study.methods.cost import StepCost
-from rse_study.methods.method import Mean, MethodSource, Networks, RunContext, StepOutcome
+from rse_study.methods.method import ContrastiveMethod, Mean, MethodSource, RunContext, StepCost, StepOutcome
 from rse_study.methods.metrics import inner_losses, movement, reported, weakened
-from rse_study.perturbations.ascent import (
-    INNER_RISE,
-    Anchor,
-    Ascent,
-    Change,
-    JointPass,
-    Player,
-    ascend,
-    frozen,
-)
-from rse_study.perturbations.view_masks import ViewMasks
-from rse_study.perturbations.virtual_adversarial import VirtualAdversarial
+from rse_study.models import Networks
+from rse_study.perturbations.ascent import INNER_RISE, Anchor, Ascent, Change, JointPass, ascend, frozen
+from rse_study.perturbations.sentence_level import VirtualAdversarial
+from rse_study.perturbations.site_masks import ViewMasks
 from rse_study.tensors import Float, Tensor, torch
 
 VIEWS = "views"  # the dropout stream: the ascent and the final pass share its masks
@@ -64,7 +54,7 @@ class L2PCSR(ContrastiveMethod):
         return StepCost(self.player.num_steps, num_views=2, views_per_ascent=2)
 
     @property
-    def player(self) -> Player:
+    def player(self) -> ViewMasks | VirtualAdversarial:
         return self.masks if self.perturbs == "masks" else self.noise
 
     def step(

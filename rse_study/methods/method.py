@@ -1,19 +1,69 @@
 """The base class of training methods, and what they are given and return."""
 
+import dataclasses
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import PositiveFloat
 
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.data.synonyms import Synonyms
-from rse_study.methods.cost import StepCost
-from rse_study.models import Generator, GeneratorOutputs, Networks, SentenceEncoder
+from rse_study.losses.info_nce import info_nce
+from rse_study.losses.terms import TERMS
+from rse_study.models import Generator, GeneratorOutputs, Networks, SentenceEncoder, build_head
+from rse_study.models.pooling import HeadKind
 from rse_study.results.manipulation import Checks
-from rse_study.spec import Spec
+from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 from rse_study.tensors import Bool, Float, Tensor, torch
+
+# In P*T, P = encoder parameters without embeddings, T = tokens of one view of the batch. A forward pass is 2 (one
+# multiplication and one addition a parameter), a backward pass to the inputs alone another 2, to inputs and weights 4.
+FORWARD = 2.0
+ASCENT = FORWARD + 2.0
+TRAINED = FORWARD + 4.0
+
+
+@dataclass(frozen=True)
+class StepCost:
+    """Passes of one step."""
+
+    ascent: int
+    num_views: int
+    detects: bool = False
+    clean: int = 0
+    """passes of a view without gradient"""
+    views_per_ascent: int = 1
+    """views of the batch in each pass of the inner loop"""
+
+    @property
+    def gradient_passes(self) -> int:
+        return self.ascent + 1
+
+    @property
+    def work(self) -> float:
+        """Floating-point operations in P*T: RobustSentEmbed takes 4 N + 20, SimCSE 12.
+
+        4 N + 20: z_pos once, three views. RTD adds 8: D is trained, G reads once. Heads, losses and
+        projections are not counted.
+        """
+        detection = (TRAINED + FORWARD) * self.detects
+        inner = ASCENT * self.ascent * self.views_per_ascent + FORWARD * self.clean
+        return inner + TRAINED * self.num_views + detection
+
+    def repeated(self, batch_size: int, chunk_size: int) -> float:
+        """Return the operations, in P*T, that passes split into chunks compute twice."""
+        if chunk_size == 0:
+            return 0.0
+        passes = (
+            (self.views_per_ascent, self.ascent * self.views_per_ascent),
+            (self.num_views, self.num_views),
+            (1, int(self.detects)),
+        )
+        return FORWARD * sum(views for rows, views in passes if chunk_size < rows * batch_size)
 
 
 @dataclass(frozen=True)
@@ -65,7 +115,7 @@ class StepOutcome:
     """Metrics, and this worker's share of the global loss: the shares add up."""
 
     loss: Float[Tensor, ""]
-    metrics: dict[str, Mean] = field(default_factory=dict)
+    metrics: dict[str, Mean] = dataclasses.field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -152,3 +202,23 @@ class Method(Spec):
 
     def after(self, networks: Networks) -> None:
         """Do nothing: only the optimiser moves weights."""
+
+
+class ContrastiveMethod(Method):
+    """A method with a training-only head and a temperature; subclasses define a step."""
+
+    checks: ClassVar = TERMS["contrastive"]
+    temperature: PositiveFloat = field(0.05, symbol="tau")
+    """what cosines are divided by in L_con"""
+    head: HeadKind = "linear_tanh"
+    """map of the pooled vector to z in training; evaluation drops it"""
+
+    def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
+        generator = streams.generator("init", 0)
+        return Networks(encoder, build_head(self.head, encoder.hidden_size, generator, collectives))
+
+    def contrastive(
+        self, z: Float[Tensor, "b d"], z_pos: Float[Tensor, "b d"], batch: Batch, run: RunContext
+    ) -> Float[Tensor, " b"]:
+        """Return L_con of this worker's anchors against the global batch's second views."""
+        return info_nce(z, z_pos[None], run.collectives.gather(z_pos), run.own(batch), self.temperature)

@@ -8,18 +8,15 @@ from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
 from rse_study.losses.terms import TERMS
-from rse_study.methods.adversary import Adversary
-from rse_study.methods.cost import StepCost
-from rse_study.methods.method import Mean, Method, MethodSource, Networks, RunContext, StepOutcome
+from rse_study.methods.adversary import Adversary, ReplacedTokenDetection
+from rse_study.methods.method import Mean, Method, MethodSource, Networks, RunContext, StepCost, StepOutcome
 from rse_study.methods.metrics import Terms, reported
-from rse_study.methods.replaced_tokens import ReplacedTokenDetection
 from rse_study.methods.views import Views, encode_views
 from rse_study.models import Discriminator, SentenceEncoder, build_head
 from rse_study.perturbations.ascent import INNER_RISE, Anchor
-from rse_study.perturbations.blend import Blend
-from rse_study.perturbations.passes import passes_for
+from rse_study.perturbations.blend import Blend, passes_for
+from rse_study.perturbations.site_masks import WeakeningMasks
 from rse_study.perturbations.token_level import TokenLevel
-from rse_study.perturbations.weakening_masks import WeakeningMasks
 from rse_study.spec import field
 from rse_study.streams import Streams
 from rse_study.tensors import Bool, Float, Tensor, torch

@@ -9,15 +9,13 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt
 from rse_study.data.batches import Batch
 from rse_study.losses.divergence import LOG_2, DivergenceKind, divergence
 from rse_study.losses.terms import TERMS
-from rse_study.methods.base import ContrastiveMethod
-from rse_study.methods.cost import StepCost
-from rse_study.methods.method import Mean, MethodSource, Networks, RunContext, StepOutcome
+from rse_study.methods.method import ContrastiveMethod, Mean, MethodSource, RunContext, StepCost, StepOutcome
 from rse_study.methods.metrics import gradient_ratio, inner_losses, movement, reported
 from rse_study.methods.views import encode_views
-from rse_study.models.kinds import HeadKind
-from rse_study.models.modes import in_mode
+from rse_study.models import Networks
+from rse_study.models.pooling import HeadKind, in_mode
 from rse_study.perturbations.ascent import INNER_RISE, Anchor, Change, ascend, frozen
-from rse_study.perturbations.virtual_adversarial import VirtualAdversarial
+from rse_study.perturbations.sentence_level import VirtualAdversarial
 from rse_study.spec import field
 from rse_study.tensors import Float, Tensor, torch
 

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 from rse_study.deferred import DeferredName
 
 if TYPE_CHECKING:
-    from rse_study.models.chunks import by_chunks as by_chunks
     from rse_study.models.dcl_networks import DCLNetworks as DCLNetworks
     from rse_study.models.dcl_networks import MaskedLMHead as MaskedLMHead
+    from rse_study.models.dcl_networks import Networks as Networks
     from rse_study.models.dcl_networks import Projection as Projection
     from rse_study.models.encoder import SentenceEncoder as SentenceEncoder
+    from rse_study.models.encoder import by_chunks as by_chunks
     from rse_study.models.generator_outputs import GeneratorOutputs as GeneratorOutputs
     from rse_study.models.heads import build_head as build_head
-    from rse_study.models.networks import Networks as Networks
     from rse_study.models.rtd import Discriminator as Discriminator
     from rse_study.models.rtd import Generator as Generator
     from rse_study.models.rtd import TokenPlaces as TokenPlaces
@@ -22,9 +22,9 @@ else:
     Projection = DeferredName("rse_study.models.dcl_networks", "Projection")
     SentenceEncoder = DeferredName("rse_study.models.encoder", "SentenceEncoder")
     build_head = DeferredName("rse_study.models.heads", "build_head")
-    Networks = DeferredName("rse_study.models.networks", "Networks")
+    Networks = DeferredName("rse_study.models.dcl_networks", "Networks")
     Discriminator = DeferredName("rse_study.models.rtd", "Discriminator")
     Generator = DeferredName("rse_study.models.rtd", "Generator")
     GeneratorOutputs = DeferredName("rse_study.models.generator_outputs", "GeneratorOutputs")
     TokenPlaces = DeferredName("rse_study.models.rtd", "TokenPlaces")
-    by_chunks = DeferredName("rse_study.models.chunks", "by_chunks")
+    by_chunks = DeferredName("rse_study.models.encoder", "by_chunks")

@@ -15,16 +15,15 @@ from rse_study.errors import InputError
 from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.export import save_encoder
-from rse_study.models.loading import (
-    WEIGHTS,
-    load_config,
-    load_encoder,
-    load_tokenizer,
-    opening,
-    pretrained,
+from rse_study.models.loading import WEIGHTS, load_config, load_encoder, load_tokenizer, opening, pretrained
+from rse_study.models.text_classifier import (
+    SPAN,
+    Classifier,
+    Inputs,
+    SpanClassifier,
+    SpanReader,
+    TextClassifier,
 )
-from rse_study.models.span_reader import SPAN, SpanClassifier, SpanReader
-from rse_study.models.text_classifier import Classifier, Inputs, TextClassifier
 from rse_study.spec import Spec
 
 RECORD, HEAD = "classifier.json", "head.safetensors"

@@ -1,21 +1,83 @@
 """Any bidirectional Hugging Face encoder, from `inputs_embeds` to a vector."""
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial, wraps
+from itertools import repeat
 from types import MappingProxyType
 from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
-from rse_study.data.real_tokens import RealTokens
-from rse_study.models.chunks import by_chunks
-from rse_study.models.compiled import compiled
-from rse_study.models.layout import Padded, TokenInputs
-from rse_study.models.packed import Packed, can_be_packed
-from rse_study.models.pooling import PoolingKind, pool_mean, prompt_positions
+from rse_study.data.batches import RealTokens
+from rse_study.models.packed import Packed, Padded, TokenInputs, can_be_packed
+from rse_study.models.pooling import PoolingKind, in_mode, pool_mean, prompt_positions
 from rse_study.models.sites import Changes, SiteChange, find_sites, require_sites
+
+RowFunction = Callable[..., Tensor]
+
+
+def by_chunks(module: nn.Module, work: RowFunction, chunk_size: int, *rows: Tensor | None) -> Tensor:
+    """Compute work(*rows) in chunks of at most `chunk_size` rows (0: all), kept apart.
+
+    Only one chunk's activations are in memory at a time: each runs again once its outputs' gradient is known (Gao et
+    al. 2021; Chen et al. 2016), and negatives stay in-batch.
+    A chunk's second run has the mode and the dropout masks of its first.
+    """
+    first = rows[0]
+    assert first is not None
+    if not 0 < chunk_size < len(first):
+        return work(*rows)
+    run = partial(_computed_twice, module, work) if torch.is_grad_enabled() else work
+    parts = [repeat(None) if tensor is None else tensor.split(chunk_size) for tensor in rows]
+    return torch.cat([run(*chunk) for chunk in zip(*parts, strict=False)])
+
+
+def _computed_twice(module: nn.Module, work: RowFunction, *chunk: Tensor | None) -> Tensor:
+    training = module.training  # the second run happens in `backward`, after a method has left its modes
+
+    def compute(*chunk: Tensor | None) -> Tensor:
+        with in_mode(module, training=training):
+            return work(*chunk)
+
+    found: Tensor = checkpoint(compute, *chunk, use_reentrant=False)
+    return found
+
+
+# Of a pass: a cell of RobustSentEmbed has 4, and torch looks through all of them at every call.
+MOST_GRAPHS = 64
+
+
+def compiled(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Have torch.compile fuse a function of tensors, for batches of any shape.
+
+    What was compiled for one cell serves the next whose modules are alike, whatever their weights. Where cells are so
+    unlike that there are too many graphs, all are forgotten; torch alone would compute the rest uncompiled, to other
+    last bits.
+    """
+    from torch._dynamo.exc import FailOnRecompileLimitHit  # takes seconds, for a compiler that few ask for
+
+    limits: Any = torch._dynamo.config
+    # A step that is reported differentiates the terms of its loss one by one before the whole of it.
+    torch._functorch.config.donated_buffer = False
+    limits.recompile_limit, limits.fail_on_recompile_limit_hit = MOST_GRAPHS, True
+    # Dropout draws the numbers it draws uncompiled: passes that share masks are compiled separately.
+    options: dict[str, Any] = {"fallback_random": True}
+    fused = torch.compile(run, dynamic=True, options=options)
+
+    @wraps(run)
+    def call(*arguments: Any) -> Any:
+        try:
+            return fused(*arguments)
+        except FailOnRecompileLimitHit:
+            torch.compiler.reset()
+            return fused(*arguments)
+
+    return call
+
 
 Layout = Padded | Packed
 """A batch's mask, and the arrangement of hidden states [b l d] between layers."""

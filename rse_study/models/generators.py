@@ -1,15 +1,20 @@
-"""Masked language models loaded by name or folder, as generators of RTD."""
+"""Masked language models: RTD's generators, and predictors of whole words."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
 from transformers import AutoModelForMaskedLM
 
+from rse_study.data.tokenised import MARKS, PIECE, marks_beginnings, specials, tokens_of
 from rse_study.errors import InputError
-from rse_study.models.loading import load_config, load_tokenizer, pretrained, quiet_loading
+from rse_study.evaluation.attacks.transformations import Blank
+from rse_study.models.encoder import first_position
+from rse_study.models.loading import check_family, load_config, load_tokenizer, pretrained, quiet_loading
 from rse_study.models.model_files import reading
-from rse_study.models.rtd import Generator
-from rse_study.models.suitability import check_family
+from rse_study.models.rtd import Generator, masked_logits
+from rse_study.models.text_classifier import padded_ids
 
 RULE = "RTD needs a masked language model"
 REMEDY = "Name a checkpoint saved with its masked-LM head (method.rtd.generator), or set lambda2: 0."
@@ -51,3 +56,79 @@ def check_same_tokenizer(generator_tokenizer: Any, encoder_tokenizer: Any) -> No
                 rule="the generator's tokenizer must be the encoder's, token by token",
                 remedy="Use a generator trained with the encoder's tokenizer, or lambda2 = 0.",
             )
+
+
+class WordPredictor:
+    """A source of whole words of letters, one token each, the most probable first.
+
+    A word of several pieces is hidden even where it should stay visible, since one token stands for it. BERT-Attack
+    tries combinations of pieces there; we only score words of one piece.
+    """
+
+    def __init__(self, generator: Generator, num_words: int = 60, batch_size: int = 64) -> None:
+        self.generator, self.num_words, self.batch_size = generator, num_words, batch_size
+        self._tokens, self._words = _whole_words(generator.tokenizer)
+        self._opening, self._closing = specials(generator.tokenizer)
+        usable = generator.model.config.max_position_embeddings - first_position(generator.model.base_model)
+        length = min(generator.tokenizer.model_max_length, usable)
+        self._room = int(length) - len(self._opening) - len(self._closing)
+
+    @torch.no_grad()
+    def __call__(self, places: Sequence[Blank]) -> list[list[tuple[str, float]]]:
+        """Return each place's words, with their probabilities among all tokens."""
+        found: list[list[tuple[str, float]]] = []
+        for start in range(0, len(places), self.batch_size):
+            found += self._predict(places[start : start + self.batch_size])
+        return found
+
+    def _predict(self, places: Sequence[Blank]) -> list[list[tuple[str, float]]]:
+        rows = [self._row(place) for place in places]
+        ids, mask = padded_ids([tokens for tokens, _ in rows], self.generator.tokenizer.pad_token_id)
+        at = torch.zeros_like(mask)
+        at[torch.arange(len(rows)), [where for _, where in rows]] = True
+        ids, at, mask = (part.to(next(self.generator.parameters()).device) for part in (ids, at, mask))
+        logits = masked_logits(self.generator.model, ids, at, mask, skips_padding=False)
+        words = logits.double().softmax(-1)[:, self._tokens.to(ids.device)]
+        best = words.topk(min(self.num_words, len(self._words)))
+        return [
+            [(self._words[i], value) for i, value in zip(places_, values, strict=True)]
+            for places_, values in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        ]
+
+    def _row(self, place: Blank) -> tuple[list[int], int]:
+        """Return the token ids around a word, as many as fit, and the word's position."""
+        tokenizer = self.generator.tokenizer
+        before, own, after = (
+            self._pieces(words)
+            for words in (
+                place.words[: place.position],
+                [place.words[place.position]],
+                place.words[place.position + 1 :],
+            )
+        )
+        token = [tokenizer.mask_token_id] if place.is_masked or len(own) != 1 else own
+        room = self._room - 1
+        num_after = min(len(after), max(room // 2, room - len(before)))
+        before = before[len(before) - min(len(before), room - num_after) :]
+        whole = [*self._opening, *before, *token, *after[:num_after], *self._closing]
+        return whole, len(self._opening) + len(before)
+
+    def _pieces(self, words: list[str]) -> list[int]:
+        if not words:
+            return []
+        tokenizer = self.generator.tokenizer
+        found = tokens_of(tokenizer, [words], is_split_into_words=True, add_special_tokens=False)
+        return list(found["input_ids"][0])
+
+
+def _whole_words(tokenizer: Any) -> tuple[torch.Tensor, list[str]]:
+    names = sorted(tokenizer.get_vocab().items(), key=lambda entry: entry[1])
+    is_marked = marks_beginnings([name for name, _ in names])
+    special, tokens, words = set(tokenizer.all_special_ids), [], []
+    for name, token in names:
+        word = name[1:] if is_marked and name.startswith(MARKS) else name
+        begins = name.startswith(MARKS) if is_marked else not name.startswith(PIECE)
+        if begins and word.isalpha() and token not in special:
+            tokens.append(token)
+            words.append(word)
+    return torch.tensor(tokens), words

@@ -1,9 +1,16 @@
-"""Pooling of token vectors to a sentence vector."""
+"""Poolings, and the names and modes of other parts of models."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal, get_args
 
 from rse_study.errors import InputError
-from rse_study.tensors import Bool, Float, Int, Tensor
+from rse_study.tensors import Bool, Float, Int, Tensor, nn
+
+HeadKind = Literal["none", "linear_tanh", "batch_norm"]
+NormKind = Literal["power", "batch", "none"]
+"""the normalisation of DCL's projection and predictor"""
+
 
 PoolingKind = Literal["cls", "mean", "first_last", "prompt", "pooler"]
 KINDS: tuple[str, ...] = get_args(PoolingKind)
@@ -26,3 +33,15 @@ def prompt_positions(ids: Int[Tensor, "b l"], mask_token_id: int) -> Int[Tensor,
             remedy="Give a template that contains [MASK], and a max_length that does not cut it off.",
         )
     return is_mask.int().argmax(1)
+
+
+@contextmanager
+def in_mode(network: "nn.Module", *, training: bool) -> Iterator[None]:
+    """Turn dropout on or off inside; every module gets its own mode back."""
+    modes = {module: module.training for module in network.modules()}
+    try:
+        network.train(training)
+        yield
+    finally:
+        for module, mode in modes.items():
+            module.training = mode

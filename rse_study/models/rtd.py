@@ -8,11 +8,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from rse_study.data.real_tokens import RealTokens
-from rse_study.models.chunks import by_chunks
-from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.initialisation import seeded_linear
-from rse_study.models.layout import Padded
+from rse_study.data.batches import RealTokens
+from rse_study.models.encoder import SentenceEncoder, by_chunks
+from rse_study.models.heads import seeded_linear
+from rse_study.models.packed import Padded
 from rse_study.models.sites import require_sites
 
 

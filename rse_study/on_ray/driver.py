@@ -4,7 +4,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from threading import Thread
 
-from rse_study.data.hub_client import leave_client_to_its_process
+from rse_study.data.hub_models import leave_client_to_its_process
 from rse_study.on_ray.queue.cell import StudyCallback
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.stored.files import StudyFiles

@@ -7,7 +7,7 @@ from math import isfinite
 
 import ray
 
-from rse_study.downstream.scored_model import CLASSIFIERS, FineTunedEvaluation
+from rse_study.downstream.models import CLASSIFIERS, FineTunedEvaluation
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.queue.cell import Cell, StudyCallback
 from rse_study.on_ray.runtime import RayRuntime

@@ -40,8 +40,8 @@ from rse_study.study.pending import KnownCells, pending_revision, run_again
 from rse_study.study.planning.footprint import trials_of
 from rse_study.study.record import provenance_of, study_record
 from rse_study.study.revisions import change_between
-from rse_study.training.evaluator import judges_of
 from rse_study.training.materials import Materials
+from rse_study.training.session import judges_of
 
 ReadEvaluation = Callable[[str], Evaluation]
 """Returns an evaluation with its data, by name."""

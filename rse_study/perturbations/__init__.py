@@ -2,12 +2,9 @@
 
 from rse_study.perturbations.ascent import Player
 from rse_study.perturbations.blend import Blend
-from rse_study.perturbations.fgsm import FGSM
-from rse_study.perturbations.pgd import PGD
+from rse_study.perturbations.sentence_level import FGSM, PGD, VirtualAdversarial
+from rse_study.perturbations.site_masks import ViewMasks, WeakeningMasks
 from rse_study.perturbations.token_level import TokenLevel
-from rse_study.perturbations.view_masks import ViewMasks
-from rse_study.perturbations.virtual_adversarial import VirtualAdversarial
-from rse_study.perturbations.weakening_masks import WeakeningMasks
 from rse_study.registry import Registry
 
 PERTURBATIONS: Registry[type[Player]] = Registry(

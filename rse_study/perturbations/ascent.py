@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from rse_study.data.batches import Batch
-from rse_study.models.modes import in_mode
+from rse_study.models.pooling import in_mode
 from rse_study.results.manipulation import LIMITS, Checks, ManipulationCheck
 from rse_study.tensors import Bool, Float, Int, Tensor, nn, torch
 

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, PositiveFloat, field_serializer
 from rse_study.collectives import Collectives
 from rse_study.perturbations import geometry
 from rse_study.perturbations.ascent import Anchor, Change
-from rse_study.perturbations.ball import Ball, BoundBall
+from rse_study.perturbations.sentence_level import Ball, BoundBall
 from rse_study.results.manipulation import LIMITS, Checks, ManipulationCheck
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams

@@ -10,16 +10,9 @@ from typing import cast
 import torch
 
 from rse_study.activity import ProgressCallback
-from rse_study.downstream.scored_model import (
-    CLASSIFIERS,
-    FineTunedEvaluation,
-    ModelFiles,
-    ScoredModel,
-    score_model,
-)
-from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation
+from rse_study.downstream.models import CLASSIFIERS, FineTunedEvaluation, ModelFiles, ScoredModel, score_model
+from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation, whitened
 from rse_study.evaluation.sts import Similarity
-from rse_study.evaluation.vectors import whitened
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder, untrained
 from rse_study.models.pooling import PoolingKind

@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from rse_study.data.few_labelled import name_of
-from rse_study.data.pairs import StsPairs
+from rse_study.data.attack_sets import name_of
+from rse_study.data.labelled import StsPairs
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.sts import Similarity, aggregation_of, title_of
 from rse_study.results.records import COSTS

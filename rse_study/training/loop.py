@@ -25,6 +25,7 @@ from rse_study.results.files.result_file import (
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.results.records import Verdict
 from rse_study.training import checkpoint
+from rse_study.training.arithmetic import torch_threads
 from rse_study.training.checkpoint import Publish, TrainState, keep_local
 from rse_study.training.materials import Materials, identity_of
 from rse_study.training.session import Session
@@ -212,18 +213,8 @@ def train_in_process(
 
     `report` is called with each point; "stop" ends the cell early.
     """
-    with _threads(threads):
+    with torch_threads(threads):
         drive(train(trial, seed, materials, directory, **options), report)
-
-
-@contextmanager
-def _threads(number: int) -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(number)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _require_one_view(collectives: Collectives, device: torch.device, directory: Path, t: int) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from rse_study.evaluation.rank_correlation import DIGITS
+from rse_study.evaluation.sts import DIGITS
 from rse_study.results.bit_equality import SIMILARITY_DIGITS
 
 PACKAGES = (

@@ -45,11 +45,9 @@ class Recorder(Protocol):
 
     def rehearse(self, step: Callable[[], StepOutcome]) -> StepOutcome:
         """Take a step whose like is recorded later."""
-        ...
 
     def record(self, step: Callable[[], StepOutcome]) -> tuple[StepOutcome, Callable[[], object]]:
         """Take a step; return its outcome, and what takes it again into the same tensors."""
-        ...
 
 
 class RecordedStep:

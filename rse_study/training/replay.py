@@ -84,10 +84,8 @@ def replay(
         on_progress(progress.t, last or progress.num_steps)
         return "stop" if progress.t == last else None
 
-    with (
-        suppress(NonFiniteLoss),
-        TemporaryDirectory() as apart,
-    ):  # the result records a loss that is not finite
+    # The result records a loss that is not finite.
+    with suppress(NonFiniteLoss), TemporaryDirectory() as apart:
         train_in_process(
             trial,
             seed,

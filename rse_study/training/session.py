@@ -1,4 +1,4 @@
-"""One worker of a cell: its state, and one optimiser step."""
+"""One worker of a cell: its state, one optimiser step, and its scores."""
 
 import functools
 from collections.abc import Sequence
@@ -12,23 +12,89 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from rse_study.data.batches import Batch, Batches, Draws, Make, sent_all
-from rse_study.evaluation.rank_correlation import DIGITS
+from rse_study.evaluation.evaluations import Embed, FrozenEvaluation
+from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
+from rse_study.evaluation.sts import DIGITS, Similarity, aggregation_of, evaluate_sts
 from rse_study.methods.method import Networks, RunContext, StepOutcome
+from rse_study.models.embedder import Embedder
+from rse_study.models.encoder import SentenceEncoder
 from rse_study.results.bit_equality import what_decides, what_differs
 from rse_study.results.files.evaluation_file import ITEMS_FILE, write_items
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
+from rse_study.results.records import EvaluationRow
 from rse_study.results.study_record import AT_CHECKPOINT
 from rse_study.spec import fingerprint_of
 from rse_study.tensors import sent
 from rse_study.training import checkpoint
-from rse_study.training.arithmetic import Arithmetic
+from rse_study.training.arithmetic import Arithmetic, LossWatch
 from rse_study.training.checkpoint import Publish, TrainState, keep_local
-from rse_study.training.evaluator import InTrainingEvaluator
-from rse_study.training.loss_watch import LossWatch
 from rse_study.training.materials import Materials
 from rse_study.training.provenance import provenance
 from rse_study.training.recorded_step import RecordedStep, Recorder, StepInputs
 from rse_study.training.trial import Trial
+
+DEGENERATE = "robust/degenerate"
+
+
+def judges_of(materials: Materials) -> list[FrozenEvaluation]:
+    """Return evaluations that judge trials in training: dev pairs, replayed attacks."""
+    return [Similarity(materials.dev), *attacks_in(materials)]
+
+
+def attacks_in(materials: Materials) -> list[FrozenEvaluation]:
+    """Open the attacks that were found once, to be replayed on other encoders."""
+    pairs, texts = materials.replayed, materials.replayed_texts
+    found: list[FrozenEvaluation] = [ReplayedPairs.open(Path(pairs))] if pairs else []
+    return [*found, ReplayedTexts.open(Path(texts))] if texts else found
+
+
+def robust_metrics(
+    attacks: Sequence[FrozenEvaluation], embed: Embed, scored: list[EvaluationRow]
+) -> dict[str, float]:
+    """Return robust/..., with 1 as `degenerate` if pairs or texts show a collapse.
+
+    The rows behind them join `scored`.
+    """
+    metrics: dict[str, float] = {}
+    for attack in attacks:
+        rows = attack.score(embed, "")
+        scored += rows
+        metrics |= {f"robust/{row.aggregation}": row.value for row in rows}
+        metrics[DEGENERATE] = max(metrics.get(DEGENERATE, 0.0), *(float(row.degenerate) for row in rows))
+    return metrics
+
+
+@dataclass
+class InTrainingEvaluator:
+    """Evaluations of the current encoder, without its training head."""
+
+    trial: Trial
+    materials: Materials
+    encoder: SentenceEncoder
+    tokenizer: Any
+    scored: list[EvaluationRow] = field(default_factory=list)
+    """Rows of the last evaluation on dev, with their items."""
+
+    def evaluate_dev(self) -> dict[str, float]:
+        """Return Spearman x100 on the dev pairs, and the scores under replayed attacks.
+
+        Of several dev sets `dev` is the mean, and dev/NAME the score on each.
+        """
+        dev = self.materials.dev
+        self.scored = evaluate_sts(self.embed, [dev, *dev.tasks()])
+        rows = {(row.task, row.aggregation): row for row in self.scored}
+        score = rows[dev.name, aggregation_of(dev)]
+        each = {f"dev/{name}": rows[name, "all"].value for name in dev.subsets}
+        robust = robust_metrics(self.attacks, self.embed, self.scored)
+        return {"dev": score.value, "dev/degenerate": float(score.degenerate), **each, **robust}
+
+    @functools.cached_property
+    def embed(self) -> Embedder:
+        return Embedder(self.encoder, self.tokenizer, template=self.trial.encoder.template)
+
+    @functools.cached_property
+    def attacks(self) -> list[FrozenEvaluation]:
+        return attacks_in(self.materials)
 
 
 @dataclass

@@ -27,7 +27,7 @@ from rse_study.data.hub_models import Model
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.recipes import REPLAYABLE
 from rse_study.methods import AnyMethod, RobustSentEmbed
-from rse_study.methods.cost import FORWARD
+from rse_study.methods.method import FORWARD
 from rse_study.methods.presets import with_preset
 from rse_study.models.pooling import PoolingKind
 from rse_study.spec import Spec, field

@@ -10,11 +10,11 @@ from rse_study.assets import prepare
 from rse_study.assets.replayed import adversarial_set
 from rse_study.assets.store import META
 from rse_study.data import builtin
-from rse_study.data.pairs import StsPairs
+from rse_study.data.labelled import StsPairs
 from rse_study.errors import InputError
-from rse_study.evaluation.adversarial_sts import cosines_of, fit_score, targets_of
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
+from rse_study.evaluation.sts import cosines_of, fit_score, targets_of
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.training.trial import Encoder, Replayed

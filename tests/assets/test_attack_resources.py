@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 
 from rse_study.assets.attack_resources import fingerprints_of, resources_of
+from rse_study.data.lexicons import ARCHIVE, FOLDER, KEYBOARD, LOOKALIKES, PPDB, STOP_WORDS
 from rse_study.data.text_files import find_file, read_lines
-from rse_study.data.typos import KEYBOARD, LOOKALIKES
-from rse_study.data.wordnet import ARCHIVE, FOLDER
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.lexicons import PPDB, STOP_WORDS
+from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import RECIPES, REPLAYABLE
-from rse_study.evaluation.attacks.resources import Resource
 from rse_study.training.trial import Replayed
 from tests import needs
 

@@ -3,10 +3,10 @@ import json
 import pytest
 import torch
 
-from rse_study.assets import minilm
+from rse_study.assets import tiny
 from rse_study.assets.masked_lm import MaskedLMTraining
-from rse_study.assets.minilm import MiniLMGenerator, minilm_folder, minilm_generator
 from rse_study.assets.replayed import Reference
+from rse_study.assets.tiny import MiniLMGenerator, minilm_folder, minilm_generator
 from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.export import save_encoder
@@ -41,7 +41,7 @@ def test_head_is_tied_to_the_word_embeddings_and_tuned_alone_leaves_the_body(hea
 
 
 def test_without_the_extra_the_remedy_is_named(monkeypatch):
-    monkeypatch.setattr(minilm, "PACKAGE", "no_such_package_at_all")
+    monkeypatch.setattr(tiny, "PACKAGE", "no_such_package_at_all")
     with pytest.raises(InputError, match=r"rse-study\[minilm\]"):
         minilm_folder()
 

@@ -9,10 +9,10 @@ import pytest
 from transformers import BertForMaskedLM
 
 from rse_study.activity import SILENCE
-from rse_study.assets import minilm, prepare, tiny
+from rse_study.assets import prepare, tiny
 from rse_study.assets.masked_lm import MaskedLMTraining
-from rse_study.assets.minilm import MiniLMGenerator
 from rse_study.assets.store import META
+from rse_study.assets.tiny import MiniLMGenerator
 from rse_study.data import builtin
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.errors import InputError
@@ -67,11 +67,11 @@ def first(cache, data, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tiny, "TinyEncoder", lambda: SPEC)
         patch.setitem(tiny.TINY, "tiny", SPEC)
-        patch.setattr(minilm, "MiniLMGenerator", lambda: TUNED)
+        patch.setattr(tiny, "MiniLMGenerator", lambda: TUNED)
         heard, folder = Heard(), tmp_path_factory.mktemp("minilm") / "model"
         made = prepare(trial(), cache, data, heard)
         save_encoder(folder, *load_encoder(made.base))
-        patch.setattr(minilm, "minilm_folder", lambda: folder)
+        patch.setattr(tiny, "minilm_folder", lambda: folder)
         yield made, heard
 
 
@@ -180,7 +180,7 @@ class TestGenerator:
     def test_minilm_gets_the_one_made_from_it_by_either_name(self, ready, cache):
         for name in ("base", "minilm-mlm"):
             found = ready(trial(encoder="minilm", method={"rtd": {"generator": name}}))
-            assert found.base == str(minilm.minilm_folder())
+            assert found.base == str(tiny.minilm_folder())
             assert found.generator.startswith(str(cache / "assets" / "minilm-mlm-"))
             meta = json.loads((cache / "assets" / found.generator / META).read_text())
             assert meta["masked_accuracy"] > meta["unigram_accuracy"]

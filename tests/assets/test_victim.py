@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 
 from rse_study.assets.store import asset_path
 from rse_study.assets.victim import victim
+from rse_study.data.attack_sets import held_out, num_found
 from rse_study.data.labelled import Labelled
-from rse_study.data.overlap import held_out, num_found
 from rse_study.errors import InputError
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder

@@ -10,7 +10,7 @@ from torch.testing import assert_close
 from benchmarks.plain import PlainBatch, PlainDraws, PlainRobustSentEmbed, PlainSettings
 from rse_study.collectives import Collectives
 from rse_study.data import builtin
-from rse_study.data.masking import rtd_mask
+from rse_study.data.synonyms import rtd_mask
 from rse_study.data.tokenised import tokenise
 from rse_study.perturbations.ascent import Anchor
 from rse_study.perturbations.noise import start_delta

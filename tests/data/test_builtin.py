@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from rse_study.data import builtin
-from rse_study.data.grammar import vocabulary
+from rse_study.data.builtin import vocabulary
 from rse_study.evaluation.sts import Similarity, evaluate_sts
 from rse_study.spec import fingerprint_of
 

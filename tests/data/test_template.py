@@ -1,6 +1,6 @@
 """How a vocabulary marks words."""
 
-from rse_study.data.template import marks_beginnings
+from rse_study.data.tokenised import marks_beginnings
 from tests.cases import cases
 
 

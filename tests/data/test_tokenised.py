@@ -7,8 +7,7 @@ from transformers import PreTrainedTokenizerFast
 from transformers.models.bert.tokenization_bert_legacy import BertTokenizerLegacy
 
 from rse_study.assets.tiny import train_tokenizer
-from rse_study.data.template import encode, special_ids
-from rse_study.data.tokenised import TokenisedCorpus, tokenise
+from rse_study.data.tokenised import TokenisedCorpus, encode, special_ids, tokenise
 from rse_study.errors import InputError
 from tests.cases import cases
 from tests.tiny_models import word_tokenizer, words_of

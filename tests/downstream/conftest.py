@@ -2,7 +2,7 @@
 
 import pytest
 
-from rse_study.downstream.scored_model import ModelFiles
+from rse_study.downstream.models import ModelFiles
 
 
 @pytest.fixture(scope="module")

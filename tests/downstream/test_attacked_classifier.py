@@ -13,9 +13,8 @@ from safetensors.numpy import load_file, save_file
 from rse_study.data.labelled import Labelled
 from rse_study.downstream.attack_models import fingerprint_resources, resources_for
 from rse_study.downstream.attacked_classifier import AttackedClassifier
-from rse_study.downstream.registry import ADVERSARIAL_STS, read_evaluation
-from rse_study.downstream.scored_model import ModelFiles, ScoredModel, score_model
-from rse_study.downstream.settings import Attacks, Settings
+from rse_study.downstream.models import ModelFiles, ScoredModel, score_model
+from rse_study.downstream.registry import ADVERSARIAL_STS, Attacks, Settings, read_evaluation
 from rse_study.errors import InputError, MissingFile
 from rse_study.models.classifier_folder import HEAD
 from rse_study.models.embedder import Embedder
@@ -113,7 +112,7 @@ def test_asked_again_nothing_is_attacked_again(evaluation, weights, embed):
 
 def test_a_classifier_made_again_with_other_weights_is_another_victim(evaluation, weights, embed):
     """A study drops its classifiers; on another device the same materials give others under the old name."""
-    first = evaluation(num_inputs=3).attacked(evaluation().victim(weights), weights.kept)
+    first = evaluation(num_inputs=3).attacked(evaluation().victim(weights), weights.kept)[0]
     (kept,) = weights.kept.glob("*.jsonl")
     before = kept.read_bytes()
     made = evaluation().victim(weights)
@@ -124,7 +123,7 @@ def test_a_classifier_made_again_with_other_weights_is_another_victim(evaluation
     with pytest.raises(InputError, match=r"another attack \(weights differ\)"):
         evaluation().attacked(again, weights.kept)
     assert kept.read_bytes() == before
-    grown = evaluation().attacked(again, weights.kept, replaces=True)
+    grown = evaluation().attacked(again, weights.kept, replaces=True)[0]
     assert (grown.num_now, grown.num_inputs, first.num_now) == (6, 6, 3)
     assert json.loads(kept.read_text().splitlines()[0])["weights"] == again.weights
     assert grown.attack != first.attack

@@ -9,10 +9,10 @@ import pytest
 
 from rse_study.downstream.attack_models import resources_for
 from rse_study.downstream.attacked_similarity import MAP, AttackedSimilarity
-from rse_study.downstream.scored_model import ModelFiles, ScoredModel, score_model
-from rse_study.downstream.settings import Attacks
+from rse_study.downstream.models import ModelFiles, ScoredModel, score_model
+from rse_study.downstream.registry import Attacks
 from rse_study.errors import InputError
-from rse_study.evaluation.adversarial_sts import ScoreMap, cosines_of, fit_score
+from rse_study.evaluation.sts import ScoreMap, cosines_of, fit_score
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.results.files.attack_file import outcomes_path, read_attacks
@@ -77,13 +77,13 @@ def nudged(embed, by):
 
 
 def test_other_last_digits_are_no_other_attack_and_the_map_stays(asked, weights, embed):
-    first = asked(num_inputs=5).attacked(nudged(embed, 1e-3), weights)
+    first = asked(num_inputs=5).attacked(nudged(embed, 1e-3), weights)[0]
     before = lines_of(weights)
     kept_map = ScoreMap("affine", *np.array(json.loads(before[0])[MAP]))
     fitted = fit_score(embed, FITTING)
     apart = np.abs(kept_map.cosines - fitted.cosines).max()
     assert apart > 1e-5
-    whole = asked().attacked(embed, weights)
+    whole = asked().attacked(embed, weights)[0]
     assert (first.num_now, whole.num_now) == (5, 7)
     assert lines_of(weights)[:6] == before  # the head as it was, and nothing sought twice
     rows = [json.loads(line) for line in lines_of(weights)[6:]]
@@ -96,21 +96,21 @@ def test_other_last_digits_are_no_other_attack_and_the_map_stays(asked, weights,
 
 
 def test_a_sample_grows_and_shrinks_without_a_second_search(asked, weights, embed):
-    five = asked(num_inputs=5).attacked(embed, weights)
+    five = asked(num_inputs=5).attacked(embed, weights)[0]
     before = lines_of(weights)
-    eight = asked(num_inputs=8).attacked(embed, weights)
+    eight = asked(num_inputs=8).attacked(embed, weights)[0]
     assert (five.num_now, eight.num_now, eight.num_inputs) == (5, 3, 8)
     assert {*five.drawn} < {*eight.drawn}
     assert lines_of(weights)[:6] == before
     assert len(lines_of(weights)) == 9
-    again = asked(num_inputs=5).attacked(embed, weights)
+    again = asked(num_inputs=5).attacked(embed, weights)[0]
     assert again.num_now == 0
     assert again.model_dump(exclude=OF_NOW) == five.model_dump(exclude=OF_NOW)
     found = read_attacks(weights.kept)
     counted = found.outcomes[found.outcomes["is_counted"]]
     assert tuple(counted["index"]) == five.drawn
     assert len(found.outcomes) == 8
-    whole = asked().attacked(embed, weights)
+    whole = asked().attacked(embed, weights)[0]
     assert (whole.num_now, whole.num_inputs, whole.drawn) == (4, 12, ())
     assert read_attacks(weights.kept).outcomes["is_counted"].all()
 
@@ -135,7 +135,7 @@ def test_what_decides_nothing_asks_for_no_second_attack(asked, weights, embed):
         one, other = (asked(max_queries=5, **settings) for settings in pair)
         assert one.fingerprint == other.fingerprint, case
         own = replace(weights, kept=weights.kept / case)
-        first, again = (evaluation.attacked(embed, own) for evaluation in (one, other))
+        first, again = (evaluation.attacked(embed, own)[0] for evaluation in (one, other))
         assert (first.num_now, again.num_now) == (12, 0), case
         assert again.model_dump(exclude=OF_NOW) == first.model_dump(exclude=OF_NOW), case
 
@@ -215,7 +215,7 @@ def test_what_no_attack_can_move_is_not_robust_but_weak(asked, weights, embed, h
 
 def test_the_row_tells_its_attack_and_goal_and_no_success_where_there_is_none(asked, weights, embed):
     rows = [
-        asked(num_inputs=4, max_queries=20, goal=goal, tau=0.5).attacked(embed, weights, replaces=True)
+        asked(num_inputs=4, max_queries=20, goal=goal, tau=0.5).attacked(embed, weights, replaces=True)[0]
         for goal in ("deviation", "drift", "maximise")
     ]
     assert rows[2].attack == json.loads(lines_of(weights)[0])["attack"]

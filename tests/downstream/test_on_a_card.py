@@ -6,8 +6,8 @@ from rse_study.data.labelled import Labelled
 from rse_study.downstream.attack_models import resources_for
 from rse_study.downstream.attacked_classifier import AttackedClassifier
 from rse_study.downstream.attacked_similarity import AttackedSimilarity
-from rse_study.downstream.scored_model import ModelFiles
-from rse_study.downstream.settings import Attacks, Settings
+from rse_study.downstream.models import ModelFiles
+from rse_study.downstream.registry import Attacks, Settings
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from tests import needs
@@ -39,9 +39,9 @@ def test_a_classifiers_attack_asks_its_models_on_the_card_and_finds_the_same(
     settings = Settings(Attacks(masked_lm=masked_lm), LEARNS)
     asked = AttackedClassifier(inputs, training, recipe, settings, resources, "")
     made = asked.victim(ModelFiles(base, "mean", tmp_path, tmp_path))
-    found = asked.attacked(made, tmp_path / "cpu")
+    found = asked.attacked(made, tmp_path / "cpu")[0]
     with simulated_card(monkeypatch) as card:
-        again = asked.attacked(made, tmp_path / "card", device="cuda")
+        again = asked.attacked(made, tmp_path / "card", device="cuda")[0]
     assert card.num_products > 0
     own = {"num_now", "seconds_now"}
     assert again.model_dump(exclude=own) == found.model_dump(exclude=own)
@@ -56,6 +56,6 @@ def test_similarity_under_attack_asks_its_models_on_the_card(
     encoder, tokenizer = load_encoder(base, "mean")
     with simulated_card(monkeypatch) as card:
         weights = ModelFiles(base, "mean", tmp_path, tmp_path / "kept", device="cuda")
-        row = asked.attacked(Embedder(encoder.to("cuda"), tokenizer), weights)
+        row = asked.attacked(Embedder(encoder.to("cuda"), tokenizer), weights)[0]
     assert row.num_inputs == 2
     assert card.num_products > 0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rse_study.evaluation.vectors import Embed
+from rse_study.evaluation.evaluations import Embed
 from rse_study.spec import hash_file
 from tests import needs
 
@@ -13,8 +13,8 @@ WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 def minilm() -> Embed:
     """Sentences to mean-pooled vectors. Tests that use it are of the xdist group `minilm`."""
     needs.minilm()
-    from rse_study.assets.minilm import minilm_folder
-    from rse_study.evaluation.vectors import CachedEncoder
+    from rse_study.assets.tiny import minilm_folder
+    from rse_study.evaluation.evaluations import CachedEncoder
     from rse_study.models.embedder import Embedder
     from rse_study.models.loading import load_encoder
 

@@ -5,9 +5,8 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from rse_study.evaluation.evaluations import FrozenEvaluation, score_all
-from rse_study.evaluation.rank_correlation import spearman
-from rse_study.evaluation.vectors import Embed
+from rse_study.evaluation.evaluations import Embed, FrozenEvaluation, score_all
+from rse_study.evaluation.sts import spearman
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow
 

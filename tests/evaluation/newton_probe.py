@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from rse_study.evaluation.probe import nested_predictions
+from rse_study.evaluation.transfer import nested_predictions
 
 
 def newton(features, labels, C):

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from sklearn.isotonic import IsotonicRegression
 
-from rse_study.evaluation import adversarial_sts
-from rse_study.evaluation.adversarial_sts import ScoreMap, cosines_of, fit_score, targets_of, victim_of
+from rse_study.evaluation import sts
+from rse_study.evaluation.attacks.attack import AttackOutcome, Deviation, Drift, Maximise
 from rse_study.evaluation.attacks.engine import attack_all
-from rse_study.evaluation.attacks.goals import Deviation, Drift, Maximise
-from rse_study.evaluation.attacks.outcome import AttackOutcome
+from rse_study.evaluation.sts import ScoreMap, cosines_of, fit_score, targets_of, victim_of
 from tests.cases import cases
 from tests.evaluation.toy_pairs import cosine, embed, num_options, toy_pairs, toy_recipe
 
@@ -123,7 +122,7 @@ def test_maximise_tries_every_synonym_of_every_word(distance):
 @pytest.mark.parametrize("goal", GOALS, ids=repr)
 def test_figures_equal_loops(goal):
     rows = run(goal)
-    found = adversarial_sts.summarise_scores(iter(rows[::-1]))
+    found = sts.summarise_scores(iter(rows[::-1]))
     attacked = [row for row in rows if row.outcome != "skipped"]
     drift = queries = 0.0
     for row in attacked:
@@ -153,11 +152,11 @@ def test_targets_are_the_pairs_at_their_places_and_cosines_of_each_alone():
 
 @given(st.integers(0, 60), st.integers(1, 70), st.integers(1, 70), st.integers(0, 99))
 def test_a_sample_is_the_seeds_and_holds_every_smaller_one(num_given, one, other, seed):
-    few, many = (adversarial_sts.sample_of(num_given, number, seed) for number in sorted((one, other)))
+    few, many = (sts.sample_of(num_given, number, seed) for number in sorted((one, other)))
     assert {*few} <= {*many} <= {*range(num_given)}
     for sample, number in zip((few, many), sorted((one, other)), strict=True):
         assert len(sample) == min(number, num_given)
         assert (np.diff(sample) > 0).all()
-        assert (sample == adversarial_sts.sample_of(num_given, number, seed)).all()
-    assert (adversarial_sts.sample_of(num_given, 0, seed) == np.arange(num_given)).all()
-    assert len({tuple(adversarial_sts.sample_of(30, 10, each)) for each in range(20)}) == 20
+        assert (sample == sts.sample_of(num_given, number, seed)).all()
+    assert (sts.sample_of(num_given, 0, seed) == np.arange(num_given)).all()
+    assert len({tuple(sts.sample_of(30, 10, each)) for each in range(20)}) == 20

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rse_study.data.builtin import graded_pairs
-from rse_study.data.pairs import StsPairs
-from rse_study.evaluation.geometry import AlignmentUniformity, alignment, uniformity
+from rse_study.data.labelled import StsPairs
+from rse_study.evaluation.invariance import AlignmentUniformity, alignment, uniformity
 from tests.evaluation.contract import by_letters, check_items
 
 

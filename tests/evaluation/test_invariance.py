@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from rse_study.data.builtin import graded_pairs
-from rse_study.data.pairs import StsPairs
+from rse_study.data.labelled import StsPairs
 from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation.changes import CHANGES, ChangeResources
 from rse_study.evaluation.invariance import NUM_TEXTS, Invariance, changed_text, changed_texts

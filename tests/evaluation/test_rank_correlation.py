@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rse_study.data.pairs import StsPairs
-from rse_study.evaluation.adversarial_sts import cosines_of
-from rse_study.evaluation.rank_correlation import spearman
-from rse_study.evaluation.sts import evaluate_sts
+from rse_study.data.labelled import StsPairs
+from rse_study.evaluation.sts import cosines_of, evaluate_sts, spearman
 from tests.cases import cases
 from tests.evaluation.test_sts import spearman as by_loops
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from rse_study.data.pairs import StsPairs
+from rse_study.data.labelled import StsPairs
 from rse_study.evaluation.replayed import ReplayedPairs
 from rse_study.results.records import Measure
 from tests.cases import cases

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rse_study.data.pairs import StsPairs
+from rse_study.data.labelled import StsPairs
 from rse_study.evaluation.sts import SEVEN, Similarity, average, evaluate_sts, score_pairs
 from tests.cases import cases
 from tests.evaluation.contract import all_one

@@ -6,11 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from rse_study.data.pairs import StsPairs
-from rse_study.evaluation.attacks.attack import Attack
-from rse_study.evaluation.attacks.constraints import InputColumnModification, RepeatModification, Sides
-from rse_study.evaluation.attacks.goals import Goal
-from rse_study.evaluation.attacks.search import UNKNOWN, Greedy, LeaveOneOut
+from rse_study.data.labelled import StsPairs
+from rse_study.evaluation.attacks.attack import Attack, Goal
+from rse_study.evaluation.attacks.search import UNKNOWN, LeaveOneOut
+from rse_study.evaluation.attacks.transformations import InputColumnModification, RepeatModification, Sides
 from tests.evaluation.attacks.conftest import Lexicon
 
 WORDS = [f"w{i}" for i in range(20)]
@@ -50,7 +49,7 @@ def toy_pairs(num: int = 30, seed: int = 0) -> StsPairs:
 def toy_recipe(goal: Goal, sides: Sides = "both") -> Attack:
     """Synonyms from the table, each word once, in the order of what [UNK] in its place does."""
     rules = (RepeatModification(), InputColumnModification(sides))
-    return Attack("toy", goal, Lexicon(SYNONYMS), Greedy(ranking=LeaveOneOut(token=UNKNOWN)), rules)
+    return Attack("toy", goal, Lexicon(SYNONYMS), LeaveOneOut(token=UNKNOWN), rules)
 
 
 def num_options(texts: Iterable[str]) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from rse_study.models import chunks
+from rse_study.models import encoder
 from tests.conformance.entries import ENTRIES, GOLDEN
 from tests.methods.problem import make_batch, make_networks, make_run, take_step
 from tests.methods.watching import mean_of
@@ -51,7 +51,7 @@ def test_chunks_fit_any_pooling_and_layout(pooling, skips_padding, monkeypatch):
 def test_dropout_has_the_same_masks_both_times(name, monkeypatch):
     """Against chunks whose activations are kept, and which therefore are computed once."""
     twice = taken(METHODS[name], 3, dropout=0.3)
-    monkeypatch.setattr(chunks, "_computed_twice", lambda module, work, *rows: work(*rows))
+    monkeypatch.setattr(encoder, "_computed_twice", lambda module, work, *rows: work(*rows))
     once = taken(METHODS[name], 3, dropout=0.3)
     hold_all(once, twice, 0)
 

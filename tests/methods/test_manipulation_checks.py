@@ -7,7 +7,7 @@ import torch
 
 from rse_study.losses.terms import TERMS
 from rse_study.methods import DCL, L2PCSR, METHODS, RobustSentEmbed, VAdvCSE
-from rse_study.methods.replaced_tokens import ReplacedTokenDetection
+from rse_study.methods.adversary import ReplacedTokenDetection
 from rse_study.perturbations import PERTURBATIONS
 from rse_study.results.manipulation import LIMITS
 from tests.cases import cases

@@ -1,11 +1,17 @@
+import json
+import subprocess
+import sys
+
 import pytest
 import torch
 from transformers import AutoModel
 
+from benchmarks.counting import peak_bytes
 from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.loading import load_encoder
 from rse_study.models.sites import find_sites
+from tests.tiny_models import random_bert
 
 FAMILIES = ["bert", "roberta", "xlm-roberta", "mpnet", "electra"]
 
@@ -109,3 +115,70 @@ def test_under_bf16_the_addition_and_the_first_layer_norm_stay_float32(folders, 
     assert seen["read"].dtype == seen["normed"].dtype == torch.float32
     assert seen["query"].dtype == torch.bfloat16
     torch.testing.assert_close(moved - seen["read"], tiny[mask][None], atol=1e-6, rtol=0)
+
+
+pytestmark = pytest.mark.slow  # a compiler is at work
+
+
+def test_numbers_and_dropout_stay_and_other_lengths_are_not_compiled_again():
+    command = [sys.executable, "-m", "tests.models.compiled_steps"]
+    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert found["apart"] < 1e-10
+    assert found["breaks"] == 0
+    assert 0 < found["graphs"][0] <= 4  # one for each kind of pass
+    assert found["graphs"][-1] == found["graphs"][1]
+    assert found["of_next_cell"] == 0  # another cell of this process: what was compiled serves it
+
+
+def test_where_cells_are_too_unlike_all_is_compiled_anew_and_nothing_runs_uncompiled():
+    script = """
+import torch
+from functools import partial
+from torch._dynamo.utils import counters
+from rse_study.models import encoder
+compile_ = torch.compile
+torch.compile = lambda run, *, options, **rest: compile_(run, backend="eager", **rest)
+encoder.MOST_GRAPHS = 2
+double = encoder.compiled(lambda x: x + x)
+kinds = [torch.float32, torch.float64, torch.float16, torch.int32]
+assert all(double(torch.ones(3, dtype=kind)).sum() == 6 for kind in kinds)
+print(counters["stats"]["unique_graphs"])
+"""
+    command = [sys.executable, "-c", script]
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.split() == ["4"]
+
+
+ROWS, LENGTH = 32, 16
+
+
+@pytest.fixture
+def encoder():
+    """Without dropout; activations are most of what a pass holds."""
+    model = random_bert(40, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, intermediate_size=64)
+    return SentenceEncoder(model.bert.double(), "cls").train()
+
+
+def spread(encoder):
+    """A loss that takes all sentences together, and its gradients."""
+    ids = torch.arange(ROWS * LENGTH).view(ROWS, LENGTH) % 35 + 5
+    vectors = encoder(encoder.word_embeddings(ids), torch.ones_like(ids, dtype=torch.bool), ids)
+    (vectors @ vectors.T).logsumexp(1).sum().backward()
+
+
+def test_a_chunk_holds_its_own_activations_alone(encoder):
+    spread(encoder)  # gradients are there from now on
+    held = {}
+    for encoder.chunk_size in (0, 16, 4):
+        held[encoder.chunk_size] = peak_bytes(lambda: spread(encoder))
+    assert held[16] < 0.7 * held[0]
+    assert held[4] < 0.4 * held[0]
+
+
+def test_evaluation_is_not_cut_into_chunks(encoder):
+    """Rows that keep their padding are compared to the last bit: where they lie must not matter."""
+    encoder.chunk_size = 2
+    ids = torch.arange(40).view(5, 8) % 35 + 5
+    calls = []
+    encoder.backbone.register_forward_hook(lambda *_: calls.append(1))
+    encoder(encoder.word_embeddings(ids), torch.ones_like(ids, dtype=torch.bool), ids, keeps_padding=True)
+    assert len(calls) == 1

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from rse_study.data.real_tokens import RealTokens
+from rse_study.data.batches import RealTokens
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.loading import load_encoder
 from rse_study.models.packed import Packed

@@ -11,8 +11,8 @@ from sentence_transformers.sentence_transformer import modules
 
 from rse_study.errors import InputError
 from rse_study.models.embedder import Embedder
+from rse_study.models.export import WholeModel
 from rse_study.models.loading import load_encoder
-from rse_study.models.whole_model import WholeModel
 
 from .conftest import SENTENCES, SIZES
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rse_study.data import builtin
-from rse_study.data.pairs import StsPairs
+from rse_study.data.labelled import StsPairs
 from rse_study.data.tokenised import tokenise
 from rse_study.evaluation.sts import Similarity
 from rse_study.study.checking.validation import CheckedStudy, check_study

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rse_study.perturbations.ball import Ball
+from rse_study.perturbations.sentence_level import Ball
 
 WIDTH = 3
 balls = st.builds(

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from rse_study.perturbations.ascent import ascend
 from rse_study.perturbations.blend import Blend
-from rse_study.perturbations.virtual_adversarial import VirtualAdversarial
+from rse_study.perturbations.sentence_level import VirtualAdversarial
 from tests.perturbations.linear import STEPS, STREAMS, anchor, linear
 
 PLAYERS = {

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from rse_study.data.builtin import graded_pairs, opinions
-from rse_study.data.pairs import joined
+from rse_study.data.labelled import joined
 from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study

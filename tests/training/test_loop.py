@@ -6,7 +6,7 @@ import torch
 from safetensors.torch import load_file
 from transformers import AutoModel
 
-from rse_study.data.pairs import StsPairs, joined
+from rse_study.data.labelled import StsPairs, joined
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.results.files.result_file import read_result
 from rse_study.training import trial as trial_module

@@ -11,8 +11,8 @@ from rse_study.distributed import Group
 from rse_study.errors import NonFiniteLoss
 from rse_study.results.files.result_file import read_result
 from rse_study.training import session
+from rse_study.training.arithmetic import LossWatch
 from rse_study.training.loop import drive, train
-from rse_study.training.loss_watch import LossWatch
 from tests.gloo import in_group
 from tests.training.world import small_trial
 

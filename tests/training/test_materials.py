@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rse_study.data.pairs import StsPairs
+from rse_study.data.labelled import StsPairs
 from rse_study.training.materials import Materials
 
 PAIRS = StsPairs("little", "dev", ["a cat"], ["a dog"], np.array([2.5]), {"part": slice(0, 1)})

@@ -9,7 +9,7 @@ import torch
 
 from rse_study.data.batches import Batch, Draws, sent_all
 from rse_study.streams import Streams
-from rse_study.training.loss_watch import LossWatch
+from rse_study.training.arithmetic import LossWatch
 from tests.simulated_graph import CannotBeRecorded, SimulatedGraphs
 from tests.training.recorded_steps import (
     ADVERSARY,

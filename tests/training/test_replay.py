@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.errors import InputError, NonFiniteLoss
-from rse_study.evaluation.rank_correlation import DIGITS
+from rse_study.evaluation.sts import DIGITS
 from rse_study.results.bit_equality import SIMILARITY_DIGITS
 from rse_study.results.files.result_file import Point, Result, read_result
 from rse_study.training.loop import drive, train

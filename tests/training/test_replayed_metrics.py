@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from rse_study.data import builtin
-from rse_study.data.pairs import StsPairs
+from rse_study.data.labelled import StsPairs
 from rse_study.evaluation.evaluations import FrozenEvaluation
 from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
 from rse_study.models.embedder import Embedder

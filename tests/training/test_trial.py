@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from rse_study.errors import InputError
-from rse_study.methods.base import ContrastiveMethod
+from rse_study.methods.method import ContrastiveMethod
 from rse_study.training.session_setup import require_equal_shares
 from rse_study.training.trial import Trial
 from tests.cases import cases

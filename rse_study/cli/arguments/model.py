@@ -52,7 +52,7 @@ def _names_of(cells: pd.DataFrame) -> str:
 def model_name(model: str) -> str:
     """Return what `load_encoder` can load for this argument."""
     if model == "minilm":
-        from rse_study.assets.minilm import minilm_folder
+        from rse_study.assets.tiny import minilm_folder
 
         return str(minilm_folder())
     path = Path(model)

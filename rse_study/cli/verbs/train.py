@@ -14,8 +14,8 @@ from rse_study.cli.arguments.writable import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.cli.terminal.screen import announce, describe, marked
+from rse_study.data.labelled import StsPairs
 from rse_study.data.location import data_dir
-from rse_study.data.pairs import StsPairs
 from rse_study.deferred import DeferredName
 from rse_study.errors import InputError, InputErrors, NonFiniteLoss
 from rse_study.evaluation.sts import Similarity, aggregation_of, title_of

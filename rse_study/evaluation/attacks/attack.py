@@ -1,16 +1,189 @@
-"""An attack's four parts (TextAttack): goal, constraints, transformation, search."""
+"""An attack's parts (TextAttack): goal, constraints, transformation, ranking."""
 
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeVar, runtime_checkable
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from math import fsum, nan
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
+from pydantic import PositiveFloat
 
 from rse_study.data.labelled import Text
+from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.goals import Goal, Gold, VictimOutput
-from rse_study.evaluation.attacks.outcome import AttackOutcome, AttackVerdict
+from rse_study.spec import Spec
 from rse_study.streams import Streams
+from rse_study.tensors import Float
+
+VictimOutput = Float[np.ndarray, " c"]
+"""The victim's probabilities, or single score, for one text."""
+
+Gold = int | float
+
+
+class Goal(Spec, ABC):
+    """A goal function of the victim's outputs for the current and the clean text."""
+
+    def skips(self, clean: VictimOutput, gold: Gold) -> bool:
+        """Whether the clean text is wrong already, so that there is nothing to attack."""
+        return self.stops(clean, clean, gold)
+
+    @abstractmethod
+    def score(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> float:
+        """Return how near the goal is; higher is nearer."""
+
+    @abstractmethod
+    def stops(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
+        """Whether the search may end here."""
+
+    def succeeds(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
+        """Whether the attack counts as a success if it ends here."""
+        return self.stops(now, clean, gold)
+
+
+class Untargeted(Goal):
+    """Succeeds on any class but gold (score 1 - p(gold)); wrong inputs are skipped."""
+
+    def skips(self, clean: VictimOutput, gold: Gold) -> bool:
+        if not 0 <= gold < len(clean) or len(clean) < 2:
+            rule = "a victim gives one probability for each class, two at least"
+            raise InputError(f"{len(clean)} probabilities, label {gold:g}", where="the victim", rule=rule)
+        return super().skips(clean, gold)
+
+    def score(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> float:
+        return 1.0 - float(now[int(gold)])
+
+    def stops(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
+        return int(now.argmax()) != gold
+
+
+UNTARGETED = Untargeted()
+
+
+class Deviation(Goal):
+    """Succeeds at |s(x') - gold| >= tau; pairs that far off when clean are skipped."""
+
+    tau: PositiveFloat = 1.0
+
+    def score(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> float:
+        return abs(_only(now) - gold)
+
+    def stops(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
+        return self.score(now, clean, gold) >= self.tau
+
+
+class Drift(Goal):
+    """Succeeds at |s(x') - s(x)| >= tau on the gold scale, right or wrong."""
+
+    tau: PositiveFloat = 1.0
+
+    def skips(self, clean: VictimOutput, gold: Gold) -> bool:
+        return False
+
+    def score(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> float:
+        return abs(_only(now) - _only(clean))
+
+    def stops(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
+        return self.score(now, clean, gold) >= self.tau
+
+
+class Maximise(Goal):
+    """Moves the score as far as it goes, without early stop; any move is a success."""
+
+    distance: Literal["drift", "deviation"] = "drift"  # from the clean score, or from gold
+
+    def skips(self, clean: VictimOutput, gold: Gold) -> bool:
+        return False
+
+    def score(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> float:
+        return abs(_only(now) - (_only(clean) if self.distance == "drift" else gold))
+
+    def stops(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
+        return False
+
+    def succeeds(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
+        return self.score(now, clean, gold) > self.score(clean, clean, gold)
+
+
+def _only(row: VictimOutput) -> float:
+    if len(row) != 1:
+        rule = "goals on a score need a victim that gives one number"
+        raise InputError(f"{len(row)} numbers a text", where="the victim", rule=rule)
+    return float(row[0])
+
+
+AttackVerdict = Literal["succeeded", "failed", "skipped"]
+
+
+@dataclass(frozen=True)
+class AttackOutcome:
+    """The outcome of an attack on one input: one line in the file of outcomes."""
+
+    index: int
+    original: Text
+    adversarial: Text
+    """the best text found, even if it misses the goal; the original if skipped"""
+    outcome: AttackVerdict
+    label: Gold
+    original_scores: tuple[float, ...]
+    adversarial_scores: tuple[float, ...]
+    num_queries: int
+    num_words: int
+    changed: tuple[int, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()
+        }
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Figures of an attack; shares are 0..1, NaN where the denominator is 0."""
+
+    num_inputs: int
+    num_skipped: int
+    num_succeeded: int
+    num_failed: int
+    original_accuracy: float
+    """share of inputs that were not skipped"""
+    accuracy_under_attack: float
+    """share of inputs on which the attack failed"""
+    success_rate: float
+    """successes / (successes + failures)"""
+    mean_queries: float
+    """over inputs that were not skipped"""
+    share_of_words_changed: float
+    """mean over successes"""
+
+
+def summarise(outcomes: Iterable[AttackOutcome]) -> Summary:
+    """Summarise outcomes, one per input, in any order."""
+    rows = sorted(outcomes, key=lambda row: row.index)
+    attacked = [row for row in rows if row.outcome != "skipped"]
+    succeeded = [row for row in attacked if row.outcome == "succeeded"]
+    num_failed = len(attacked) - len(succeeded)
+    return Summary(
+        num_inputs=len(rows),
+        num_skipped=len(rows) - len(attacked),
+        num_succeeded=len(succeeded),
+        num_failed=num_failed,
+        original_accuracy=_share(len(attacked), len(rows)),
+        accuracy_under_attack=_share(num_failed, len(rows)),
+        success_rate=_share(len(succeeded), len(attacked)),
+        mean_queries=_mean([row.num_queries for row in attacked]),
+        share_of_words_changed=_mean([len(row.changed) / row.num_words for row in succeeded]),
+    )
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else nan
+
+
+def _mean(values: Sequence[int | float]) -> float:
+    return fsum(values) / len(values) if values else nan
+
 
 T = TypeVar("T")
 QueryGenerator = Generator[Sequence[AttackedText], Sequence[VictimOutput], T]
@@ -41,7 +214,6 @@ class Transformation(Protocol):
 
     def replacements(self, text: AttackedText, position: int, generator: np.random.Generator) -> list[str]:
         """Return distinct words; `generator` is fresh for each input and position."""
-        ...
 
 
 @runtime_checkable
@@ -50,7 +222,6 @@ class PreTransformationConstraint(Protocol):
 
     def allows(self, text: AttackedText, position: int) -> bool:
         """Whether the word may be changed, given the changes so far."""
-        ...
 
 
 @runtime_checkable
@@ -61,16 +232,14 @@ class Constraint(Protocol):
         self, candidates: Sequence[Candidate], current: AttackedText, original: AttackedText
     ) -> Sequence[Candidate]:
         """Return the candidates that pass, which all change one position of `current`."""
-        ...
 
 
 @runtime_checkable
-class Search(Protocol):
-    """A search method: the order in which words are changed, and what they become."""
+class Ranking(Protocol):
+    """An order of words by importance, in which the search changes them."""
 
-    def find(self, problem: "SingleInput") -> QueryGenerator[SearchResult]:
-        """Search for the text with the best score, the original included."""
-        ...
+    def order(self, problem: "SingleInput") -> QueryGenerator[list[int]]:
+        """Return positions, most important first; none if the query budget ran out."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +250,7 @@ class Attack:
     """the recipe's name, and which resources of the published attack are replaced"""
     goal: Goal
     transformation: Transformation
-    search: Search
+    ranking: Ranking
     pre_transformation_constraints: tuple[PreTransformationConstraint, ...] = ()
     constraints: tuple[Constraint, ...] = ()
 
@@ -131,31 +300,3 @@ class SingleInput:
     def _may(self, text: AttackedText, position: int) -> bool:
         rules = self.attack.pre_transformation_constraints
         return all(constraint.allows(text, position) for constraint in rules)
-
-
-def attack_one(attack: Attack, target: Target, streams: Streams) -> QueryGenerator[AttackOutcome]:
-    """Attack one input; the caller sends the victim's outputs and counts queries."""
-    original = AttackedText.of(target.text)
-    (clean,) = yield [original]
-    if attack.goal.skips(clean, target.gold):
-        return _outcome(target, clean, SearchResult(original, clean), "skipped")
-    best = yield from attack.search.find(SingleInput(attack, target, streams, original, clean))
-    is_success = attack.goal.succeeds(best.row, clean, target.gold)
-    return _outcome(target, clean, best, "succeeded" if is_success else "failed")
-
-
-def _outcome(
-    target: Target, clean: VictimOutput, best: SearchResult, verdict: AttackVerdict
-) -> AttackOutcome:
-    return AttackOutcome(
-        index=target.index,
-        original=target.text,
-        adversarial=best.text.text,
-        outcome=verdict,
-        label=target.gold,
-        original_scores=tuple(clean.tolist()),
-        adversarial_scores=tuple(best.row.tolist()),
-        num_queries=0,
-        num_words=len(best.text),
-        changed=best.text.changed,
-    )

@@ -10,10 +10,17 @@ import numpy as np
 
 from rse_study.data.labelled import Labelled, Text
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.attack import Attack, QueryGenerator, Target, attack_one
+from rse_study.evaluation.attacks.attack import (
+    Attack,
+    AttackOutcome,
+    QueryGenerator,
+    SearchResult,
+    SingleInput,
+    Target,
+    VictimOutput,
+)
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.goals import VictimOutput
-from rse_study.evaluation.attacks.outcome import AttackOutcome
+from rse_study.evaluation.attacks.search import greedy
 from rse_study.streams import Streams
 from rse_study.tensors import Float
 
@@ -65,6 +72,28 @@ def _key(text: Text) -> bytes:
     for part in text:
         digest.update(part.encode("utf-8", "surrogatepass") + b"\xff")  # a byte that UTF-8 never contains
     return digest.digest()
+
+
+def attack_one(attack: Attack, target: Target, streams: Streams) -> QueryGenerator[AttackOutcome]:
+    """Attack one input; the caller sends the victim's outputs and counts queries."""
+    original = AttackedText.of(target.text)
+    (clean,) = yield [original]
+    best, is_skipped = SearchResult(original, clean), attack.goal.skips(clean, target.gold)
+    if not is_skipped:
+        best = yield from greedy(SingleInput(attack, target, streams, original, clean))
+    is_success = attack.goal.succeeds(best.row, clean, target.gold)
+    return AttackOutcome(
+        index=target.index,
+        original=target.text,
+        adversarial=best.text.text,
+        outcome="skipped" if is_skipped else "succeeded" if is_success else "failed",
+        label=target.gold,
+        original_scores=tuple(clean.tolist()),
+        adversarial_scores=tuple(best.row.tolist()),
+        num_queries=0,
+        num_words=len(best.text),
+        changed=best.text.changed,
+    )
 
 
 ASKED_AT_ONCE = 512

@@ -12,9 +12,8 @@ from typing import Any
 from rse_study.activity import ProgressCallback
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.attack import Attack, Target
+from rse_study.evaluation.attacks.attack import Attack, AttackOutcome, Target
 from rse_study.evaluation.attacks.engine import Victim, attack_all
-from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.results.files.atomic import write_whole
 from rse_study.results.files.attack_file import ATTACK, parse_outcomes, read_lines, withdraw
 from rse_study.spec import fingerprint_of

@@ -9,7 +9,7 @@ from ray.cloudpickle import register_pickle_by_value
 
 from rse_study.assets.fingerprint import whole_folder_of_model
 from rse_study.data.location import cache_dir
-from rse_study.downstream.scored_model import RelocatableEvaluation
+from rse_study.downstream.models import RelocatableEvaluation
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.registry import class_in
 from rse_study.results.files.atomic import write_whole

@@ -11,13 +11,7 @@ import ray
 import torch
 
 from rse_study.activity import ProgressCallback
-from rse_study.downstream.scored_model import (
-    CLASSIFIERS,
-    FineTunedEvaluation,
-    ModelFiles,
-    ScoredModel,
-    score_model,
-)
+from rse_study.downstream.models import CLASSIFIERS, FineTunedEvaluation, ModelFiles, ScoredModel, score_model
 from rse_study.errors import InputError, Unavailable
 from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation
 from rse_study.models.embedder import Embedder

@@ -20,18 +20,17 @@ from rse_study.data.hub_models import (
     check_models,
     described_folder,
 )
+from rse_study.data.lexicons import wordnet_archive
 from rse_study.data.location import study_folders
 from rse_study.data.readers import read_dev, read_sts
 from rse_study.data.tasks import SUBSETS
-from rse_study.data.wordnet import wordnet_archive
-from rse_study.downstream.needed_sets import sets_of, sets_of_recipe
-from rse_study.downstream.registry import read_evaluation
+from rse_study.downstream.registry import read_evaluation, sets_of, sets_of_recipe
 from rse_study.errors import InputError
+from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import recipes_with
-from rse_study.evaluation.attacks.resources import Resource
 from rse_study.evaluation.registry import BUILTIN
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.training.generator_choice import require_generator
+from rse_study.training.materials import require_generator
 from rse_study.training.trial import Trial
 
 CORPUS = "corpus"
@@ -161,7 +160,7 @@ def models_of(trials: Iterable[tuple[str, Trial]]) -> dict[Model, str]:
 def _minilm(trial: Trial) -> Iterator[Missing]:
     for field in [field for field, (name, _) in trial.models.items() if name == "minilm"]:
         # This imports model code, which takes seconds.
-        from rse_study.assets.minilm import minilm_folder
+        from rse_study.assets.tiny import minilm_folder
 
         yield from _tried(f"{field} = 'minilm'", minilm_folder)
 
@@ -171,7 +170,7 @@ def _encoder(trial: Trial, folders: tuple[Path, ...]) -> Iterator[Missing]:
     name = trial.encoder.name
     folder = described_folder((name, trial.encoder.revision), *folders)
     if name == "minilm":
-        from rse_study.assets.minilm import has_minilm, minilm_folder
+        from rse_study.assets.tiny import has_minilm, minilm_folder
 
         folder = minilm_folder() if has_minilm() else None
     if folder is not None:

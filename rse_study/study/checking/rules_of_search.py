@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rse_study.data.few_labelled import tasks_seen_with
+from rse_study.data.attack_sets import tasks_seen_with
 from rse_study.registry import did_you_mean
 from rse_study.results.records import COSTS
 from rse_study.results.settings import UntilDecided

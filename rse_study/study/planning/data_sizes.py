@@ -83,7 +83,7 @@ def _read(evaluation: Evaluation) -> tuple[float, float]:
     # These import transformers and scikit-learn, which a plan of frozen vectors does without.
     from rse_study.downstream.attacked_classifier import AttackedClassifier
     from rse_study.downstream.attacked_similarity import AttackedSimilarity
-    from rse_study.downstream.fine_tuned import FineTunedTask
+    from rse_study.downstream.fine_tuned_tasks import FineTunedTask
 
     if isinstance(evaluation, AttackedSimilarity):
         whole = len(evaluation.pairs)

@@ -9,7 +9,7 @@ from rse_study.data.location import data_dir
 from rse_study.downstream.registry import read_evaluation
 from rse_study.errors import InputError, OverBudget
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.methods.cost import FORWARD
+from rse_study.methods.method import FORWARD
 from rse_study.results.records import FINISHED, Status
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.resources import Resources

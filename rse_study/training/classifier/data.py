@@ -9,16 +9,14 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from rse_study.data.labelled import Labelled, Text
-from rse_study.data.overlap import held_out
-from rse_study.data.pairs import StsPairs
-from rse_study.data.questions import Questions
+from rse_study.data.attack_sets import held_out
+from rse_study.data.labelled import Labelled, StsPairs, Text
+from rse_study.data.labelled_sets import Questions
 from rse_study.errors import InputError
 from rse_study.evaluation.classification import f1
-from rse_study.evaluation.rank_correlation import spearman
+from rse_study.evaluation.sts import spearman
 from rse_study.models.pooling import PoolingKind
-from rse_study.models.span_reader import SPAN, SpanReader, windows
-from rse_study.models.text_classifier import TextClassifier, Tokens, encode_texts
+from rse_study.models.text_classifier import SPAN, SpanReader, TextClassifier, Tokens, encode_texts, windows
 from rse_study.tensors import sent
 from rse_study.training.classifier.config import FineTuning
 

@@ -10,9 +10,8 @@ from analysis.figures.cosines import PAIRS
 from analysis.paper.columns import BLOCKS, MEAN, TOGETHER, columns_of, our_row
 from analysis.paper.ids import table_ids
 from analysis.paper.tables import measures, read_table
-from rse_study.data.labelled import Labelled
+from rse_study.data.labelled import Labelled, StsPairs
 from rse_study.data.labelled_sets import ANLI_ROUNDS
-from rse_study.data.pairs import StsPairs
 from rse_study.data.tasks import GLUE, NLI_CLASSES
 from rse_study.downstream.attacked_classifier import figures_of
 from rse_study.downstream.fine_tuned_tasks import GlueFineTuned, NliFineTuned
@@ -21,13 +20,13 @@ from rse_study.downstream.registry import (
     FINE_TUNED,
     SYNONYMS,
     WEAKENED,
+    Attacks,
+    Settings,
     all_evaluations,
 )
-from rse_study.downstream.settings import Attacks, Settings
 from rse_study.downstream.weakened import WeakenedTokens
 from rse_study.evaluation.classification import SQUAD_METRICS
-from rse_study.evaluation.geometry import AlignmentUniformity
-from rse_study.evaluation.invariance import SentencePlane
+from rse_study.evaluation.invariance import AlignmentUniformity, SentencePlane
 from rse_study.evaluation.sts import Similarity
 from rse_study.evaluation.transfer import Transfer
 from rse_study.models.loading import load_encoder

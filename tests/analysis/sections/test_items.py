@@ -7,7 +7,7 @@ import rse_study
 from analysis.formats import show_signed
 from analysis.report import write_report
 from rse_study.cli.verbs.check import check_study
-from rse_study.evaluation.rank_correlation import spearman
+from rse_study.evaluation.sts import spearman
 from rse_study.results.comparing.item_contrasts import NOT_KEPT, TOO_FEW
 from rse_study.results.files.evaluation_file import ITEMS_FILE
 from rse_study.results.files.ledger import Ledger

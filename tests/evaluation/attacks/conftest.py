@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 
 from rse_study.data.labelled import Labelled
-from rse_study.evaluation.attacks.attack import Attack
+from rse_study.evaluation.attacks.attack import UNTARGETED, Attack
+from rse_study.evaluation.attacks.attack_recipe import AttackResources, NamedModel, Resource
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.constraints import RepeatModification, StopwordModification
-from rse_study.evaluation.attacks.goals import UNTARGETED
-from rse_study.evaluation.attacks.resources import AttackResources, NamedModel, Resource
-from rse_study.evaluation.attacks.search import Greedy, WeightedSaliency
-from rse_study.evaluation.attacks.transformations import Blank
+from rse_study.evaluation.attacks.search import WeightedSaliency
+from rse_study.evaluation.attacks.transformations import Blank, RepeatModification, StopwordModification
 from tests.evaluation.attacks.bag_of_words import BagOfWords
 from tests.evaluation.attacks.toy_data import STOPWORDS, VOCABULARY, lay
 
@@ -57,7 +55,7 @@ def sentences() -> Labelled:
 
 def pwws_with(synonyms: dict[str, tuple[str, ...]]) -> Attack:
     rules = (RepeatModification(), StopwordModification(STOPWORDS))
-    return Attack("toy", UNTARGETED, Lexicon(synonyms), Greedy(ranking=WeightedSaliency()), rules)
+    return Attack("toy", UNTARGETED, Lexicon(synonyms), WeightedSaliency(), rules)
 
 
 @pytest.fixture

@@ -2,9 +2,8 @@
 
 import pytest
 
-from rse_study.data.typos import lookalikes
+from rse_study.data.lexicons import PPDB, STOP_WORDS, SynonymList, english_stopwords, keyboard, lookalikes
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.lexicons import PPDB, STOP_WORDS, SynonymList, english_stopwords, keyboard
 
 
 def write(folder, name, content):

@@ -4,7 +4,7 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks import outcome_store
-from rse_study.evaluation.attacks.outcome import AttackOutcome
+from rse_study.evaluation.attacks.attack import AttackOutcome
 from rse_study.evaluation.attacks.outcome_store import OutcomeStore
 from rse_study.results.files.attack_file import ATTACK, SUMMARY, read_attacks
 from rse_study.spec import fingerprint_of

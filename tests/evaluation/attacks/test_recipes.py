@@ -10,13 +10,12 @@ import pytest
 
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError, MissingFile
-from rse_study.evaluation.attacks.attack import Target
+from rse_study.evaluation.attacks.attack import Maximise, Target
+from rse_study.evaluation.attacks.attack_recipe import AttackResources, Resource
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.constraints import SentenceSimilarity
 from rse_study.evaluation.attacks.engine import attack_all
-from rse_study.evaluation.attacks.goals import Maximise
 from rse_study.evaluation.attacks.recipes import RECIPES, REPLAYABLE, TextFooler, recipes_with
-from rse_study.evaluation.attacks.resources import AttackResources, Resource
+from rse_study.evaluation.attacks.transformations import SentenceSimilarity
 from tests.cases import cases
 from tests.evaluation.attacks.bag_of_words import Score
 from tests.evaluation.attacks.conftest import letters

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from rse_study.data.labelled import Labelled
-from rse_study.evaluation.attacks.attack import Attack
+from rse_study.evaluation.attacks.attack import UNTARGETED, Attack
 from rse_study.evaluation.attacks.engine import attack_all
-from rse_study.evaluation.attacks.goals import UNTARGETED
-from rse_study.evaluation.attacks.search import UNKNOWN, Greedy, LeaveOneOut
+from rse_study.evaluation.attacks.search import UNKNOWN, LeaveOneOut
 from tests.cases import cases
 from tests.evaluation.attacks.bag_of_words import BagOfWords
 from tests.evaluation.attacks.conftest import Lexicon
@@ -36,17 +35,17 @@ def visits(victim, text):
 )
 def test_the_heaviest_word_is_visited_first(ranking, unknown):
     victim = BagOfWords(WEIGHTS | {"[UNK]": unknown})
-    row = run(Attack("toy", UNTARGETED, Lexicon(SYNONYMS), Greedy(ranking=ranking)), victim, "one two three")
+    row = run(Attack("toy", UNTARGETED, Lexicon(SYNONYMS), ranking), victim, "one two three")
     assert visits(victim, "one two three") == ["one due three", "one due tre", "uno due tre"]
     assert (row.outcome, row.num_queries, row.changed) == ("failed", 1 + 3 + 3, (0, 1, 2))
 
 
 def test_words_of_equal_weight_are_visited_from_left_to_right_and_no_gain_is_not_taken():
     victim = BagOfWords(dict.fromkeys(WEIGHTS, 1.0) | {"uno": 0.5, "due": 0.5, "tre": 0.5})
-    run(Attack("toy", UNTARGETED, Lexicon(SYNONYMS), Greedy(ranking=LeaveOneOut())), victim, "three one two")
+    run(Attack("toy", UNTARGETED, Lexicon(SYNONYMS), LeaveOneOut()), victim, "three one two")
     assert visits(victim, "") == ["tre one two", "tre uno two", "tre uno due"]
     victim = BagOfWords({"one": 1.0, "uno": 1.0, "two": 1.0, "due": 1.5})
-    row = run(Attack("toy", UNTARGETED, Lexicon(SYNONYMS), Greedy(ranking=LeaveOneOut())), victim, "one two")
+    row = run(Attack("toy", UNTARGETED, Lexicon(SYNONYMS), LeaveOneOut()), victim, "one two")
     assert (row.outcome, row.adversarial) == ("failed", ("one two",))
 
 
@@ -68,7 +67,7 @@ def test_of_several_flips_the_most_similar_is_taken():
         ({"a": 0.1, "b": 0.1, "c": 0.1, "d": 0.1}, "a"),  # no difference: the strongest
     ]:
         rules = (Liking(similarities),)
-        attack = Attack("toy", UNTARGETED, Lexicon(synonyms), Greedy(ranking=LeaveOneOut()), (), rules)
+        attack = Attack("toy", UNTARGETED, Lexicon(synonyms), LeaveOneOut(), (), rules)
         row = run(attack, victim, "one")
         assert (row.outcome, row.adversarial) == ("succeeded", (expected,))
         assert row.adversarial_scores[1] == pytest.approx(victim.probability((expected,)))

@@ -6,11 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from zipfile import ZipFile
 
-from rse_study.data.typos import KEYBOARD, LOOKALIKES
-from rse_study.data.wordnet import ARCHIVE as WORDNET
-from rse_study.data.wordnet import FOLDER
-from rse_study.evaluation.attacks.lexicons import PPDB, STOP_WORDS
-from rse_study.evaluation.attacks.resources import Resource
+from rse_study.data.lexicons import ARCHIVE as WORDNET
+from rse_study.data.lexicons import FOLDER, KEYBOARD, LOOKALIKES, PPDB, STOP_WORDS
+from rse_study.evaluation.attacks.attack_recipe import Resource
 
 VOCABULARY = [f"{kind}{i}" for i in range(12) for kind in ("good", "bad", "odd")]
 STOPWORDS = frozenset({"the", "a", "of"})

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from rse_study.errors import InputError, MissingFile
-from rse_study.evaluation.attacks.outcome import AttackOutcome
+from rse_study.evaluation.attacks.attack import AttackOutcome
 from rse_study.results.files.attack_file import (
     SUMMARY,
     OutcomeRow,

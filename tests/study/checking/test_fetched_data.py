@@ -9,9 +9,8 @@ import pytest
 from rse_study.cli.app import app
 from rse_study.data.builtin import graded_pairs
 from rse_study.data.catalogue import catalogue, list_sets, present, verify
-from rse_study.data.labelled_sets import REVIEWS, read_labelled
-from rse_study.data.pairs import StsPairs
-from rse_study.data.questions import read_squad
+from rse_study.data.labelled import StsPairs
+from rse_study.data.labelled_sets import REVIEWS, read_labelled, read_squad
 from rse_study.data.readers import read_sts
 from rse_study.data.tasks import SUBSETS
 from rse_study.evaluation.sts import Similarity

@@ -1,8 +1,7 @@
 """What arithmetic alone shows to be inert, before anything runs."""
 
 from rse_study.methods import VAdvCSE
-from rse_study.perturbations.fgsm import FGSM
-from rse_study.perturbations.pgd import PGD
+from rse_study.perturbations.sentence_level import FGSM, PGD
 from rse_study.study.checking.inert import checks_of, inert_parts
 from rse_study.study.checking.validation import check_content
 from rse_study.study.definition.reading import apply_overrides

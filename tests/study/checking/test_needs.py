@@ -1,9 +1,7 @@
 from pathlib import Path
 
 from rse_study.data.catalogue import catalogue
-from rse_study.downstream.needed_sets import STAND_INS, sets_of
-from rse_study.downstream.registry import all_evaluations
-from rse_study.downstream.settings import Attacks, FineTuning, Settings
+from rse_study.downstream.registry import STAND_INS, Attacks, FineTuning, Settings, all_evaluations, sets_of
 from rse_study.study.checking.data_check import needs_of
 from rse_study.study.checking.validation import read_study
 from tests.cases import cases

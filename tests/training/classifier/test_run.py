@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from rse_study.data.attack_sets import bare
 from rse_study.data.labelled import Labelled
-from rse_study.data.overlap import bare
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.models.text_classifier import padded
 from rse_study.streams import Streams

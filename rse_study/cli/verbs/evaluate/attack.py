@@ -12,7 +12,7 @@ import typer
 from analysis.attacks import write_attacks
 from analysis.sections.attacked import goal_text
 from rse_study.activity import ActivityCallback
-from rse_study.assets.minilm import has_minilm
+from rse_study.assets.tiny import has_minilm
 from rse_study.assets.victim import WEAK, VictimClassifier
 from rse_study.cli import parameters
 from rse_study.cli.arguments.model import model_name
@@ -27,15 +27,14 @@ from rse_study.data.location import cache_dir
 from rse_study.downstream.attack_models import needs_masked_lm
 from rse_study.downstream.attacked_classifier import PREFIX, AttackedClassifier
 from rse_study.downstream.attacked_similarity import AttackedSimilarity
-from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED
-from rse_study.downstream.scored_model import ModelFiles
-from rse_study.downstream.settings import Attacks, Settings
+from rse_study.downstream.models import ModelFiles
+from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED, Attacks, Settings
 from rse_study.errors import InputError
+from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.resources import Resource
 from rse_study.models.embedder import Embedder
+from rse_study.models.export import WholeModel
 from rse_study.models.pooling import PoolingKind
-from rse_study.models.whole_model import WholeModel
 from rse_study.registry import Registry
 from rse_study.results.files.attack_file import SummaryRow
 from rse_study.study.definition.reading import build
@@ -152,14 +151,14 @@ def _rows(
     for one in attacks:
         on_progress = partial(callback.advanced, f"{one.name}: inputs attacked")
         if isinstance(one, AttackedSimilarity):
-            row = one.attacked(embed, weights, on_progress)
+            row, _ = one.attacked(embed, weights, on_progress)
             if row.weak:
                 callback.message(f"{one.name}: weak: the scores of clean pairs rank nothing")
             yield row
             continue
         if one.set not in victims:
             victims[one.set] = _victim(one, weights, callback)
-        yield one.attacked(victims[one.set], weights.kept, on_progress, device=weights.device)
+        yield one.attacked(victims[one.set], weights.kept, on_progress, device=weights.device)[0]
 
 
 def _victim(one: AttackedClassifier, weights: ModelFiles, callback: ActivityCallback) -> VictimClassifier:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rse_study.cli import parameters
 from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED
 from rse_study.errors import InputError
+from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import RECIPES, recipes_with
-from rse_study.evaluation.attacks.resources import Resource
 
 Given = Mapping[str, str]
 """options that a user wrote: parameter -> --option"""

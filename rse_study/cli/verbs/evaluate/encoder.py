@@ -13,8 +13,8 @@ from rse_study.data.location import data_dir
 from rse_study.errors import InputError
 from rse_study.models.embedder import Embedder
 from rse_study.models.encoder_settings import Recorded
+from rse_study.models.export import WholeModel
 from rse_study.models.loading import load_encoder
-from rse_study.models.whole_model import WholeModel
 
 
 @dataclass(frozen=True)

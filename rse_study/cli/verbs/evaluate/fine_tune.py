@@ -16,16 +16,14 @@ from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.cli.terminal.screen import announce, print_table
 from rse_study.cli.verbs.evaluate.encoder import EncoderRequest
-from rse_study.data.glue import GLUE_LAYOUT
+from rse_study.data.hub import GLUE_LAYOUT
+from rse_study.data.labelled import StsPairs
 from rse_study.data.location import cache_dir
-from rse_study.data.pairs import StsPairs
 from rse_study.data.tasks import GLUE
 from rse_study.data.text_files import SET_DATA
-from rse_study.downstream.fine_tuned import FineTunedTask
-from rse_study.downstream.fine_tuned_tasks import PREFIX, GlueFineTuned, NliFineTuned
-from rse_study.downstream.registry import FINE_TUNED, NLI
-from rse_study.downstream.scored_model import ModelFiles
-from rse_study.downstream.settings import Attacks, Settings, Tasks
+from rse_study.downstream.fine_tuned_tasks import PREFIX, FineTunedTask, GlueFineTuned, NliFineTuned
+from rse_study.downstream.models import ModelFiles
+from rse_study.downstream.registry import FINE_TUNED, NLI, Attacks, Settings, Tasks
 from rse_study.errors import InputError, MissingFile
 from rse_study.models.loading import load_encoder
 from rse_study.registry import Registry

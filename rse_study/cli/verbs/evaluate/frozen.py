@@ -16,15 +16,15 @@ from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.cli.terminal.screen import announce, marked, print_table
 from rse_study.cli.verbs.evaluate.encoder import EncoderRequest, embedder_of
-from rse_study.data.pairs import StsPairs, Variant
+from rse_study.data.labelled import StsPairs, Variant
 from rse_study.data.readers import read_sts
+from rse_study.downstream.models import ScoredModel, score_model
 from rse_study.downstream.registry import read_evaluation
-from rse_study.downstream.scored_model import ScoredModel, score_model
 from rse_study.errors import InputError, MissingFile
+from rse_study.evaluation.evaluations import CachedEncoder, Embed
 from rse_study.evaluation.registry import beyond_similarity
 from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, average, evaluate_sts
 from rse_study.evaluation.transfer import averages
-from rse_study.evaluation.vectors import CachedEncoder, Embed
 from rse_study.models.pooling import KINDS
 from rse_study.registry import did_you_mean
 from rse_study.results.records import EvaluationRow

@@ -1,12 +1,7 @@
 """The registry of attack recipes: `RECIPES.get("pwws")` is the class PWWS."""
 
-from rse_study.evaluation.attacks.attack_recipe import AttackRecipe
-from rse_study.evaluation.attacks.recipes.bae import BAE
-from rse_study.evaluation.attacks.recipes.bert_attack import BERTAttack
-from rse_study.evaluation.attacks.recipes.pwws import PWWS
-from rse_study.evaluation.attacks.recipes.textbugger import TextBugger
-from rse_study.evaluation.attacks.recipes.textfooler import TextFooler
-from rse_study.evaluation.attacks.resources import Resource
+from rse_study.evaluation.attacks.attack_recipe import AttackRecipe, Resource
+from rse_study.evaluation.attacks.recipes.published import BAE, PWWS, BERTAttack, TextBugger, TextFooler
 from rse_study.registry import Registry
 
 RECIPES: Registry[type[AttackRecipe]] = Registry(

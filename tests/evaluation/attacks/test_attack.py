@@ -1,22 +1,56 @@
-"""When an input is skipped, how near a goal is, when it is reached."""
+"""Figures of attacks."""
+
+import math
 
 import numpy as np
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.attack import Attack, Target
+from rse_study.evaluation.attacks.attack import (
+    UNTARGETED,
+    Attack,
+    AttackOutcome,
+    Deviation,
+    Drift,
+    Maximise,
+    Target,
+    summarise,
+)
 from rse_study.evaluation.attacks.engine import attack_all
-from rse_study.evaluation.attacks.goals import UNTARGETED, Deviation, Drift, Maximise
-from rse_study.evaluation.attacks.search import UNKNOWN, Greedy, LeaveOneOut
+from rse_study.evaluation.attacks.search import UNKNOWN, LeaveOneOut
 from tests.evaluation.attacks.bag_of_words import Score
 from tests.evaluation.attacks.conftest import Lexicon
+
+
+def row(index, outcome, num_queries, num_words=4, changed=()):
+    return AttackOutcome(index, ("a",), ("b",), outcome, 1, (0.5,), (0.4,), num_queries, num_words, changed)
+
+
+def test_skipped_inputs_count_as_textattack_counts_them():
+    rows = [row(0, "skipped", 1), row(1, "succeeded", 10, 4, (0,)), row(2, "failed", 40, 8, (1, 2))]
+    rows.append(row(3, "succeeded", 13, 8, (1, 2, 3, 4)))
+    found = summarise(reversed(rows))
+    assert (found.num_inputs, found.num_skipped, found.num_succeeded, found.num_failed) == (4, 1, 2, 1)
+    assert found.original_accuracy == 3 / 4
+    assert found.accuracy_under_attack == 1 / 4
+    assert found.success_rate == 2 / 3
+    assert found.mean_queries == pytest.approx(21.0)
+    assert found.share_of_words_changed == pytest.approx((1 / 4 + 1 / 2) / 2)
+
+
+def test_nothing_attacked():
+    found = summarise([row(0, "skipped", 1)])
+    assert found.original_accuracy == found.accuracy_under_attack == 0.0
+    assert math.isnan(found.success_rate) and math.isnan(found.mean_queries)
+    assert math.isnan(summarise([]).original_accuracy)
+
 
 VICTIM = {"x": 1.0, "y": 2.0, "z": -3.0}
 SYNONYMS = {"x": ("y", "z"), "y": ("x",), "z": ("x",)}
 
 
 def run(goal, text, gold):
-    attack = Attack("toy", goal, Lexicon(SYNONYMS), Greedy(ranking=LeaveOneOut(token=UNKNOWN)))
+    attack = Attack("toy", goal, Lexicon(SYNONYMS), LeaveOneOut(token=UNKNOWN))
     (row,) = attack_all(attack, Score(VICTIM), [Target(0, text, gold)], max_queries=100, seed=0)
     return row
 

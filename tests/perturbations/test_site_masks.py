@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from rse_study.perturbations.ascent import SiteMask, ascend
-from rse_study.perturbations.weakening_masks import WeakeningMasks
+from rse_study.perturbations.site_masks import WeakeningMasks
 from tests.perturbations.linear import STREAMS, Driver, anchor, linear
 
 

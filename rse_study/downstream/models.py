@@ -8,8 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from rse_study.activity import ProgressCallback
 from rse_study.errors import NonFiniteLoss
-from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation, evaluation_row, score_all
-from rse_study.evaluation.vectors import Embed
+from rse_study.evaluation.evaluations import Embed, Evaluation, FrozenEvaluation, evaluation_row, score_all
 from rse_study.models.pooling import PoolingKind
 from rse_study.results.records import EvaluationRow
 from rse_study.training.loop import full_memory_named

@@ -5,8 +5,7 @@ import torch
 
 from rse_study.data import builtin
 from rse_study.evaluation.attacks.transformations import Blank
-from rse_study.models.generators import load_generator
-from rse_study.models.word_predictor import WordPredictor
+from rse_study.models.generators import WordPredictor, load_generator
 from tests.training.world import World
 
 
