@@ -11,8 +11,8 @@ from analysis import page
 from analysis.comparison_table import NOT_AGAIN
 from analysis.contents import Contents
 from analysis.cost import costs, lost_attempts
+from analysis.figures.attempts import draw_reasons, reasons_data
 from analysis.figures.pareto import draw_pareto, pareto_data
-from analysis.figures.reasons import draw_reasons, reasons_data
 from analysis.formats import show_value
 from analysis.phrases import counted, show_duration, show_status, show_time
 from analysis.tables import show_score

@@ -5,9 +5,15 @@ from typing import Any
 import pandas as pd
 
 from analysis import page
-from analysis.figures.falls import draw_falls, falls_data
-from analysis.figures.outcomes import MAX_INPUTS, draw_outcomes, outcomes_data
-from analysis.figures.queries import draw_queries, queries_data
+from analysis.figures.attacks import (
+    MAX_INPUTS,
+    draw_falls,
+    draw_outcomes,
+    draw_queries,
+    falls_data,
+    outcomes_data,
+    queries_data,
+)
 from analysis.figures.style import SEED_COLOURS, SEED_SYMBOLS
 from analysis.formats import show_number
 from analysis.intervals import share_interval

@@ -16,7 +16,7 @@ from analysis.comparison_table import (
     suggestive_text,
 )
 from analysis.contents import BASE, Contents
-from analysis.figures.decisions import decisions_data, draw_decisions
+from analysis.figures.forest import decisions_data, draw_decisions
 from analysis.formats import show_value
 from analysis.phrases import counted
 from analysis.scores import result_scores

@@ -2,7 +2,7 @@
 
 from analysis import page
 from analysis.contents import Contents
-from analysis.figures.course import course_data, draw_course
+from analysis.figures.curves import course_data, draw_course
 
 NOTE = (
     "Measured at the steps that the study's file names, on the encoder at that step, and not used for selection. "

@@ -5,7 +5,7 @@ from analysis.comparison import Comparison
 from analysis.contents import Contents
 from analysis.effects import effects_remarks, effects_table
 from analysis.figures.forest import draw_forest, effects_forest_data
-from analysis.figures.heat import draw_heat, interactions_data
+from analysis.figures.lines import draw_heat, interactions_data
 
 LEGEND = (
     "Each effect is estimated from all rows of the design, seed by seed: for a factor, the mean of the rows at its "

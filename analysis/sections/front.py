@@ -4,7 +4,7 @@ import pandas as pd
 
 from analysis import page
 from analysis.contents import BASE, Contents, objective_decimals
-from analysis.figures.front import draw_front, draw_volume
+from analysis.figures.pareto import draw_front, draw_volume
 from analysis.formats import show_axis_value, show_number, show_value
 from analysis.front import front_data, labels
 from analysis.phrases import counted, join_words

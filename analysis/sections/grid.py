@@ -2,9 +2,8 @@
 
 from analysis import page
 from analysis.contents import Contents
-from analysis.figures.bands import MAX_CHOICES, bands_data, draw_bands
-from analysis.figures.heat import draw_heat, heat_data
-from analysis.figures.lines import draw_lines, lines_data
+from analysis.figures.curves import MAX_CHOICES, bands_data, draw_bands
+from analysis.figures.lines import draw_heat, draw_lines, heat_data, lines_data
 from analysis.scores import scores
 from analysis.sections.scores import differences_figure, scores_table
 from rse_study.results.study_record import AT_CHECKPOINT

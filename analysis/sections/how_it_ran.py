@@ -4,7 +4,7 @@ import pandas as pd
 
 from analysis import page
 from analysis.contents import Contents
-from analysis.figures.timeline import draw_timeline, timeline_data
+from analysis.figures.attempts import draw_timeline, timeline_data
 from analysis.phrases import show_brief
 from analysis.sections.account import cell_names
 from rse_study.search.budget import LIMITS

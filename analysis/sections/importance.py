@@ -4,7 +4,7 @@ import pandas as pd
 
 from analysis import page
 from analysis.contents import Contents
-from analysis.figures.importance import draw_importance, importance_data, not_told_apart
+from analysis.figures.search_features import draw_importance, importance_data, not_told_apart
 from analysis.formats import show_condition, show_with_interval
 from analysis.phrases import counted, join_words
 

@@ -10,7 +10,7 @@ from analysis.comparison_table import resolution_text
 from analysis.contents import Contents, objective_decimals
 from analysis.cost import lost_attempts, time_text
 from analysis.effects import with_effects
-from analysis.figures.reasons import alike
+from analysis.figures.attempts import alike
 from analysis.formats import show_number, show_value
 from analysis.front import labels
 from analysis.phrases import counted, join_words, show_power

@@ -7,11 +7,17 @@ import plotly.graph_objects as go
 
 from analysis import page
 from analysis.contents import Contents
-from analysis.figures.alignment import alignment_data, draw_alignment
-from analysis.figures.attack_pairs import attack_pairs_data, draw_attack_pairs
-from analysis.figures.cosines import cosines_data, draw_cosines
-from analysis.figures.measures import draw_measures, measures_data
-from analysis.figures.plane import draw_plane, plane_data
+from analysis.figures.lines import draw_measures, measures_data
+from analysis.figures.papers import (
+    alignment_data,
+    attack_pairs_data,
+    cosines_data,
+    draw_alignment,
+    draw_attack_pairs,
+    draw_cosines,
+    draw_plane,
+    plane_data,
+)
 from analysis.paper.tables import figures
 from analysis.scores import result_cells
 

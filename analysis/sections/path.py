@@ -4,7 +4,7 @@ import pandas as pd
 
 from analysis import page
 from analysis.contents import BASE, Contents
-from analysis.figures.path import draw_path, path_data
+from analysis.figures.search_features import draw_path, path_data
 from analysis.formats import show_signed
 from analysis.phrases import join_words
 

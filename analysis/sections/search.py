@@ -5,9 +5,8 @@ import pandas as pd
 from analysis import page
 from analysis.contents import Contents, baseline_scores, label_of, objective_decimals
 from analysis.figures.curves import curve_data, draw_curves
-from analysis.figures.history import draw_history
-from analysis.figures.rungs import draw_rungs, rungs_data
-from analysis.figures.searched import drawn_study
+from analysis.figures.search_features import draw_rungs, rungs_data
+from analysis.figures.searched import draw_history, drawn_study
 from analysis.formats import show_number
 from analysis.front import objectives_text
 from analysis.phrases import counted, join_words

@@ -4,8 +4,14 @@ import pandas as pd
 
 from analysis import page
 from analysis.contents import BASE, Contents
-from analysis.figures.parallel import draw_parallel
-from analysis.figures.searched import MOST_TRIALS, draw_ranks, draw_slice, drawn_study, trials_of
+from analysis.figures.searched import (
+    MOST_TRIALS,
+    draw_parallel,
+    draw_ranks,
+    draw_slice,
+    drawn_study,
+    trials_of,
+)
 
 ALL_AXES = (
     "Each line is a complete trial: it begins at its score and passes through its value on each axis. Click in the "

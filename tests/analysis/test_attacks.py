@@ -6,8 +6,7 @@ import re
 import pytest
 
 from analysis.attacks import write_attacks
-from analysis.figures.falls import falls_data
-from analysis.figures.queries import draw_queries, queries_data
+from analysis.figures.attacks import draw_queries, falls_data, queries_data
 from analysis.intervals import share_interval
 from analysis.page import embedded
 from analysis.sections.attacked import summary_table

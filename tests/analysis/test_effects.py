@@ -8,7 +8,7 @@ import pytest
 
 from analysis.effects import effects_remarks, effects_table
 from analysis.figures.forest import draw_forest, effects_forest_data, hover
-from analysis.figures.heat import draw_heat, interactions_data
+from analysis.figures.lines import draw_heat, interactions_data
 from analysis.paper.layout import write_layouts
 from analysis.report import render
 from analysis.sections.opening import answer

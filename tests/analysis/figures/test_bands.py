@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from analysis.figures.bands import bands_data, draw_bands
+from analysis.figures.curves import bands_data, draw_bands
 
 ROWS = [("a1", "full", 1), ("a2", "full", 2), ("b1", "without", 1), ("b2", "without", 2)]
 STATUS = ["complete", "complete", "complete", "failed"]

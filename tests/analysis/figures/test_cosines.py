@@ -3,7 +3,7 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from analysis.figures.cosines import cosines_data
+from analysis.figures.papers import cosines_data
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from analysis.contents import is_watched
-from analysis.figures.course import course_data
+from analysis.figures.curves import course_data
 from analysis.report import write_report
 from analysis.sections.course import course
 from rse_study.results.files.ledger import Ledger

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from analysis.figures.decisions import decisions_data, draw_decisions
+from analysis.figures.forest import decisions_data, draw_decisions
 from analysis.report import render
 from analysis.sections.compared import decisions
 from rse_study.results.comparing.anytime import confidence_sequence

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.figures.importance import draw_importance, importance_data, not_told_apart
+from analysis.figures.search_features import draw_importance, importance_data, not_told_apart
 
 
 def test_the_most_important_axis_is_on_top_and_a_whisker_spans_the_interval(search_dir, contents):

@@ -1,6 +1,6 @@
 import dataclasses
 
-from analysis.figures.measures import draw_measures, measures_data
+from analysis.figures.lines import draw_measures, measures_data
 
 
 def test_each_measure_is_a_line_over_the_one_axis_and_one_measure_makes_no_figure(grid_dir, contents):

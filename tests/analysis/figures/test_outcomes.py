@@ -1,6 +1,6 @@
 import pandas as pd
 
-from analysis.figures.outcomes import draw_outcomes, outcomes_data
+from analysis.figures.attacks import draw_outcomes, outcomes_data
 
 OUTCOMES = pd.DataFrame(
     [

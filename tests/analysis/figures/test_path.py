@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from analysis.figures.path import draw_path, path_data
+from analysis.figures.search_features import draw_path, path_data
 from tests.analysis import searched
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from analysis.figures.plane import plane_data
+from analysis.figures.papers import plane_data
 from tests.analysis import tabled
 
 KINDS = ("synonyms", "adversarial")

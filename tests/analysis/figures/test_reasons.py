@@ -1,6 +1,6 @@
 import dataclasses
 
-from analysis.figures.reasons import BAR, LINE, UNKNOWN, alike, draw_reasons, named, reasons_data, stacked
+from analysis.figures.attempts import BAR, LINE, UNKNOWN, alike, draw_reasons, named, reasons_data, stacked
 from analysis.sections.account import cell_names
 
 

@@ -1,4 +1,4 @@
-from analysis.figures.scales import positions, scale_of, tick_angle, x_axis
+from analysis.figures.lines import positions, scale_of, tick_angle, x_axis
 from tests.cases import cases
 
 

@@ -2,8 +2,7 @@ import pytest
 
 from analysis.contents import baseline_scores
 from analysis.figures import searched as figures
-from analysis.figures.history import draw_history
-from analysis.figures.parallel import draw_parallel
+from analysis.figures.searched import draw_history, draw_parallel
 from analysis.search import trials
 from tests.analysis import searched
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from analysis.figures.front import draw_front, draw_volume
+from analysis.figures.pareto import draw_front, draw_volume
 from analysis.front import front_data, labels
 from analysis.report import render
 from analysis.search import ranking, trials

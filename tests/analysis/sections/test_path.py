@@ -1,7 +1,7 @@
 import dataclasses
 
 from analysis.answer import StageProgress
-from analysis.figures.path import path_data
+from analysis.figures.search_features import path_data
 from analysis.progress import stage_progress
 from analysis.sections.opening import states
 from analysis.sections.path import ablation_path, path_table
