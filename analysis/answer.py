@@ -6,11 +6,9 @@ from typing import get_args
 
 from analysis.comparison import Comparison
 from analysis.comparison_table import show_difference, suggestive_text
-from analysis.formats import show_number
-from analysis.phrases import counted, join_words
+from analysis.formats import counted, join_words, show_number
 from rse_study.results.comparing.comparisons import MIN_SEEDS, ComparedContrast
 from rse_study.results.comparing.criterion import RowVerdict
-from rse_study.results.comparing.verdicts import is_suggestive, verdict_of
 
 SHOWN_VERDICTS = ("reproduced", "contradicted", "undecided", "incomplete")
 
@@ -70,7 +68,7 @@ def contrasts_answer(
         return StudyAnswer(f"No answer: {why if compared else f'no row to compare with {baseline}'}.")
     rows: dict[RowVerdict, dict[str, ComparedContrast]] = {verdict: {} for verdict in get_args(RowVerdict)}
     for row, one in known.items():
-        rows[verdict_of(one)][row] = one
+        rows[one.verdict][row] = one
     parts = (("largest gain", rows["better"]), ("largest loss", rows["worse"]))
     largest = [f"{name}: {_largest_text(side, decimals)}" for name, side in parts if side]
     if not largest:
@@ -85,7 +83,7 @@ def contrasts_answer(
         " ".join(filter(None, (text, suggestive_text(known)))),
         is_settled=True,
         shows_difference=any(
-            not is_suggestive(one) for one in (*rows["better"].values(), *rows["worse"].values())
+            not one.is_suggestive for one in (*rows["better"].values(), *rows["worse"].values())
         ),
     )
 

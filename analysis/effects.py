@@ -7,13 +7,11 @@ import pandas as pd
 from analysis.answer import StudyAnswer
 from analysis.comparison import Comparison
 from analysis.comparison_table import ANYTIME, EXACT, HOLM, VERDICT, show_interval
-from analysis.formats import show_number, show_signed
-from analysis.phrases import counted, join_words, show_power
-from rse_study.results.comparing.anytime import least_n
+from analysis.formats import counted, join_words, show_number, show_power, show_signed
 from rse_study.results.comparing.comparisons import LEVEL
 from rse_study.results.comparing.contrasts import FactorEffects
 from rse_study.results.comparing.factors import describe_design
-from rse_study.results.statistics import Interval
+from rse_study.results.statistics import Interval, least_n
 
 ALIASES = "and, in its sum"
 MOST = 3  # effects that an answer names

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.contents import BASE, Contents, label_of, objective_decimals
-from analysis.formats import show_number
-from analysis.phrases import join_words
+from analysis.formats import join_words, show_number
 from analysis.search import chosen_of
 from rse_study.search.choice import TrialResult, front_of
 from rse_study.search.front import hypervolume, nadir, oriented

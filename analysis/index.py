@@ -14,13 +14,13 @@ from analysis import page
 from analysis.comparison import read_comparison
 from analysis.contents import Contents, read_contents
 from analysis.cost import device_time
-from analysis.phrases import counted, show_duration
-from analysis.progress import stage_progress
+from analysis.formats import counted, show_duration
 from analysis.report import render, report_path
+from analysis.search_answer import stage_progress
 from analysis.sections.opening import answer
 from rse_study.errors import InputError
 from rse_study.results.device_time import INCLUDED
-from rse_study.results.files import backup
+from rse_study.results.files.backup import FILE_NAME as BACKUP
 from rse_study.results.files.lock import holder
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
@@ -109,13 +109,11 @@ def write_index(store: Path, out: Path | None = None) -> Path:
         except InputError as problem:
             problems[folder] = str(problem)
     others = [folder for folder in sorted(store.glob("[!.]*/")) if not ledger_path(folder).is_file()]
-    problems |= {folder: _lost_ledger(folder) for folder in others if (folder / backup.FILE_NAME).is_file()}
+    lost = "Its ledger is missing; `rse-study run` of this study goes on from"
+    backups = {folder: folder / BACKUP for folder in others if (folder / BACKUP).is_file()}
+    problems |= {folder: f"{lost} {backup}." for folder, backup in backups.items()}
     unrelated = [folder.name for folder in others if folder not in problems]
     return page.write(path, render_index(summaries, problems, path, unrelated))
-
-
-def _lost_ledger(folder: Path) -> str:
-    return f"Its ledger is missing; `rse-study run` of this study goes on from {folder / backup.FILE_NAME}."
 
 
 def render_index(

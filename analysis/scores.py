@@ -5,10 +5,9 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from analysis.contents import BASE, Contents, baseline_scores, label_of
-from analysis.formats import DEGENERATE, UNDEFINED, show_measured, show_spread
-from analysis.phrases import show_status
+from analysis.formats import DEGENERATE, UNDEFINED, show_measured, show_spread, show_status
 from analysis.search import confirmed
-from rse_study.results.comparing.outcomes import LARGEST, is_finite
+from rse_study.results.comparing.criterion import LARGEST, is_finite
 from rse_study.results.records import BASELINES
 from rse_study.results.study_record import StudyRecord
 
@@ -102,17 +101,6 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
     groups = frame.groupby(["position", "row", "kind", "measure"], sort=True)
     table = groups["value"].agg(mean="mean", sd="std", num_seeds="count")
     return table.assign(degenerate=groups["degenerate"].any()).reset_index()
-
-
-def differences(frame: pd.DataFrame, row: str, reference: str) -> pd.DataFrame:
-    """Return `row` minus `reference` by measure, for the seeds that both have."""
-    keys = ["measure", "seed"]
-    here, there = (frame[frame["row"] == name].set_index(keys)["value"] for name in (row, reference))
-    paired = (here - there).dropna().rename("difference").reset_index()
-    order = {measure: n for n, measure in enumerate(dict.fromkeys(frame["measure"]))}
-    return paired.sort_values(
-        keys, key=lambda column: column.map(order) if column.name == "measure" else column
-    )
 
 
 def seeds_of(frame: pd.DataFrame) -> list[int]:

@@ -4,8 +4,15 @@ import pandas as pd
 
 from analysis import search
 from analysis.contents import Contents, baseline_scores, read_contents
-from analysis.formats import show_axis_value, show_measured, show_number, show_value
-from analysis.phrases import counted, show_duration, show_status
+from analysis.formats import (
+    counted,
+    show_axis_value,
+    show_duration,
+    show_measured,
+    show_number,
+    show_status,
+    show_value,
+)
 from analysis.scores import NOT_MEASURED, scores, show_scores
 from rse_study.results.reader import Reader
 

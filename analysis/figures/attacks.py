@@ -5,8 +5,8 @@ from math import log10
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.figures.style import FAINT, GREY, INK, ORANGE, label_text, plain
-from analysis.intervals import share_interval
+from analysis.figures.style import FAINT, GREY, INK, ORANGE, arms, label_text, plain
+from rse_study.results.statistics import share_interval
 
 QUERIES_COLUMNS = ["set", "recipe", "lost", "low", "high", "queries"]
 FALLS_COLUMNS = ["recipe", "x", "share"]
@@ -38,11 +38,7 @@ def draw_queries(frame: pd.DataFrame, colours: dict[str, str], symbols: dict[str
     """Draw a point per attack: colours are recipes, symbols are sets."""
     figure = go.Figure()
     for recipe, part in frame.groupby("recipe", sort=False):
-        bars = {
-            "array": part["high"] - part["lost"],
-            "arrayminus": part["lost"] - part["low"],
-            "color": FAINT,
-        }
+        bars = arms(part["lost"], part["low"], part["high"], color=FAINT)
         figure.add_scatter(
             x=part["lost"], y=part["queries"], name=label_text(str(recipe), 40), mode="markers", error_x=bars,
             marker={"size": 13, "color": colours[str(recipe)], "symbol": part["set"].map(symbols)},

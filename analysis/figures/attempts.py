@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 from analysis.contents import Contents
 from analysis.cost import lost_attempts
 from analysis.figures.style import BLUE, FAINT, GREY, GROUND, INK, ORANGE, label_text, legend_below, plain
-from analysis.phrases import counted, show_duration, show_time
+from analysis.formats import counted, show_duration, show_time
+from rse_study.frames.tables import times
 
 REASONS_COLUMNS = ["reason", "kind", "count", "cells"]
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w])", re.IGNORECASE)
@@ -114,8 +115,7 @@ def timeline_data(contents: Contents, names: dict[str, str]) -> pd.DataFrame:
     attempts = contents.attempts[contents.attempts["started"] != ""].sort_values(
         ["started", "cell", "number"]
     )
-    started = pd.to_datetime(attempts["started"], utc=True)
-    ended = pd.to_datetime(attempts["ended"].replace("", None), utc=True)
+    started, ended = times(attempts["started"]), times(attempts["ended"])
     last = max(ended.max(), started.max()) if ended.notna().any() else started.max()
     seconds = (ended.fillna(last) - started).dt.total_seconds().clip(lower=0.0)
     since = (started - started.min()).dt.total_seconds()

@@ -21,12 +21,11 @@ from rse_study.results.comparing.comparisons import (
     differences_by_seed,
 )
 from rse_study.results.comparing.contrasts import FactorEffects
-from rse_study.results.comparing.criterion import Criterion, criterion_of
-from rse_study.results.comparing.margin import is_in_points
-from rse_study.results.comparing.outcomes import with_outcomes
+from rse_study.results.comparing.criterion import Criterion, criterion_of, with_outcomes
 from rse_study.results.comparing.row_seeds import RowSeeds
 from rse_study.results.records import BASELINES
 from rse_study.results.row_names import own_baseline
+from rse_study.results.study_record import is_in_points
 
 COLUMNS = ["view", "measure", "row", "minus", "difference", "low", "high", "n", "paper", "decimals"]
 POINTS = "all measures in points"
@@ -169,10 +168,8 @@ def add_view(figure: go.Figure, frame: pd.DataFrame, rows: list[str], view: str)
             cycle[number % len(cycle)] for cycle in (style.SEED_COLOURS, style.SEED_SYMBOLS[:-1])
         )
         is_sure = (some["low"] > 0) | (some["high"] < 0)
-        arms = {
-            "type": "data", "array": some["high"] - some["difference"],
-            "arrayminus": some["difference"] - some["low"], "color": colour, "thickness": 1.6, "width": 3,
-        }  # fmt: skip
+        look = {"color": colour, "thickness": 1.6, "width": 3}
+        arms = style.arms(some["difference"], some["low"], some["high"], **look)
         figure.add_scatter(
             x=some["difference"], y=heights, mode="markers", name=style.label_text(measure, 40), error_x=arms,
             meta=view, ids=some["row"], text=[hover(row) for row in some.itertuples()], showlegend=True,

@@ -91,7 +91,7 @@ def lines_data(contents: Contents, axis: AxisRecord) -> pd.DataFrame:
     """
     cells = contents.stage("grid")
     cells = cells[(cells["label"] == "") & (cells["status"] == "complete") & cells["objective"].notna()]
-    headings = dict(zip((a.name for a in contents.study.axes), contents.study.headings, strict=True))
+    headings = contents.study.heading_of
     rows = [
         (series_name(proposal, axis, headings), proposal.get(axis.name), seed, value)
         for proposal, seed, value in zip(cells["proposal"], cells["seed"], cells["objective"], strict=True)

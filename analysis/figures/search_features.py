@@ -89,7 +89,7 @@ def importance_data(contents: Contents) -> pd.DataFrame:
     evaluators).
     """
     study = contents.study
-    headings = dict(zip((axis.name for axis in study.axes), study.headings, strict=True))
+    headings = study.heading_of
     rows = contents.importance.dropna(subset="value")
     frame = rows.assign(
         axis=[headings.get(axis, axis) for axis in rows["axis"]],
@@ -151,7 +151,7 @@ def path_data(contents: Contents) -> pd.DataFrame:
     state = contents.search.path
     if state is None:
         return pd.DataFrame(columns=PATH_COLUMNS)
-    headings = dict(zip((axis.name for axis in contents.study.axes), contents.study.headings, strict=True))
+    headings = contents.study.heading_of
     start = state.values.get(PathPoint(), ())
     rows = [(0, "", "", "", True, *_summary(start), nan, nan, nan)] if start else []
     for place, one in enumerate(state.rounds, start=1):
@@ -188,10 +188,8 @@ def draw_path(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
         marker={"color": style.FAINT, "size": 7}, customdata=others["axis"], showlegend=len(others) > 0,
         hovertemplate=f"%{{customdata}}: %{{x:.{decimals}f}}<extra>not kept</extra>",
     )  # fmt: skip
-    arms = {
-        "type": "data", "array": flips["gain_high"] - flips["gain"], "arrayminus": flips["gain"] - flips["gain_low"],
-        "color": style.INK, "thickness": 1.2, "width": 4,
-    }  # fmt: skip
+    look = {"color": style.INK, "thickness": 1.2, "width": 4}
+    arms = style.arms(flips["gain"], flips["gain_low"], flips["gain_high"], **look)
     figure.add_bar(
         x=flips["gain"], base=flips["mean"] - flips["gain"], y=flips["place"], orientation="h", width=0.5,
         name="gain of the kept flip, paired by seed, with its 95% interval", error_x=arms, marker={"color": style.BLUE},

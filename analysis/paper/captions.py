@@ -4,12 +4,10 @@ import re
 
 import pandas as pd
 
-from analysis.comparison import Comparison
-from analysis.formats import DEGENERATE, MINUS, PLUS_MINUS, STAR
+from analysis.comparison import SCALES, Comparison
+from analysis.formats import DEGENERATE, MINUS, PLUS_MINUS, STAR, counted
 from analysis.paper.ids import table_ids
 from analysis.paper.tables import read_table
-from analysis.phrases import counted
-from analysis.scales import SCALES
 from rse_study.results.comparing.factors import describe_design
 
 PAPERS = {"rse": "RobustSentEmbed", "l2p": "L2P-CSR", "vadv": "V-advCSE", "dcl": "DCL"}

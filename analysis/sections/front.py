@@ -5,9 +5,8 @@ import pandas as pd
 from analysis import page
 from analysis.contents import BASE, Contents, objective_decimals
 from analysis.figures.pareto import draw_front, draw_volume
-from analysis.formats import show_axis_value, show_number, show_value
+from analysis.formats import counted, join_words, show_axis_value, show_number, show_value
 from analysis.front import front_data, labels
-from analysis.phrases import counted, join_words
 from rse_study.results.study_record import ConstraintRecord
 
 EXPLAINED = (
@@ -25,7 +24,8 @@ def front(contents: Contents) -> str:
     """Return section "Front"; with one objective section "Bounds" or ""."""
     study = contents.study
     if len(study.all_objectives) == 1:
-        return bounds_section(contents)
+        text = bounds(contents)
+        return page.section("Bounds", page.paragraph(text)) if text else ""
     frame = front_data(contents)
     if frame.empty:
         return page.section("Front", page.paragraph("No trial is complete yet."))
@@ -55,12 +55,6 @@ def front_text(frame: pd.DataFrame) -> str:
         return f"{text}; its knee is trial {knee}."
     is_member = base["role"].isin(["knee", "front"]).any()
     return f"{text}; its knee is trial {knee}. The {BASE} is {'one' if is_member else 'not one'} of them."
-
-
-def bounds_section(contents: Contents) -> str:
-    """Return section "Bounds" of a search with one objective and constraints."""
-    text = bounds(contents)
-    return page.section("Bounds", page.paragraph(text)) if text else ""
 
 
 def bounds(contents: Contents) -> str:

@@ -1,15 +1,20 @@
 """Every attacked input to browse: both texts, and the victim's scores of both."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
+from itertools import pairwise
 from math import isfinite
 from typing import Any
 
 import pandas as pd
 
 from analysis import page
-from analysis.marked import marked
 
+# The attacks' definition of a word, which positions count; rse_study/evaluation/attacks/attacked_text.py says why.
+WORD = re.compile(r"(?![-'_*@])[\w'\-_*@`×˗]+")
+Pieces = list[str]
+"""Unchanged and changed pieces in turn; the first and the last are unchanged, and some are empty."""
 ALL = ""  # the choice that filters nothing
 OUTCOMES = {
     "succeeded": "succeeded: fell",
@@ -28,6 +33,44 @@ LEGEND = (
     "The original text and the best text that the attack found, with the changed words marked. Below each text are "
     "the victim's scores: the probability of each class, with the true class underlined and the chosen one bold."
 )
+
+
+def marked(
+    original: Sequence[str], adversarial: Sequence[str], changed: Sequence[int]
+) -> tuple[list[Pieces], list[Pieces]]:
+    """Return the pieces of both texts; `changed` counts words through all parts.
+
+    An adversarial part that differs elsewhere too, or lost a word, is one unchanged piece.
+    """
+    before, after, num_before = [], [], 0
+    for text, other in zip(original, adversarial, strict=True):
+        words = list(WORD.finditer(text))
+        here = [place - num_before for place in sorted(changed) if 0 <= place - num_before < len(words)]
+        pieces = _cut(text, [words[place].span() for place in here])
+        before.append(pieces)
+        after.append(_around(pieces[::2], other) or [other])
+        num_before += len(words)
+    return before, after
+
+
+def _cut(text: str, spans: Sequence[tuple[int, int]]) -> Pieces:
+    edges = [0, *(edge for span in spans for edge in span), len(text)]
+    return [text[start:end] for start, end in pairwise(edges)]
+
+
+def _around(kept: Sequence[str], text: str) -> Pieces | None:
+    """Cut the text at the first match of each kept piece; None if they do not fit."""
+    if not text.startswith(kept[0]):
+        return None
+    pieces, cursor = [kept[0]], len(kept[0])
+    for number, plain in enumerate(kept[1:], start=2):
+        last_place = len(text) - len(plain)
+        place = text.find(plain, cursor + 1) if number < len(kept) else last_place
+        if place <= cursor or not text.startswith(plain, place):
+            return None
+        pieces += [text[cursor:place], plain]
+        cursor = place + len(plain)
+    return pieces if cursor == len(text) else None
 
 
 def inputs(outcomes: pd.DataFrame) -> str:

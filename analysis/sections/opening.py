@@ -11,18 +11,20 @@ from analysis.contents import Contents, objective_decimals
 from analysis.cost import lost_attempts, time_text
 from analysis.effects import with_effects
 from analysis.figures.attempts import alike
-from analysis.formats import show_number, show_value
+from analysis.formats import counted, join_words, show_number, show_power, show_value
 from analysis.front import labels
-from analysis.phrases import counted, join_words, show_power
-from analysis.progress import confirmed_objectives, confirmed_trial, stage_progress
 from analysis.scores import is_higher_better, result_scores, summarise
 from analysis.search import base_values, trials
-from analysis.search_answer import ConfirmedTrial, search_answer
-from analysis.sections.confirmed import fresh_seeds
-from analysis.sections.importance import which_axis_text
-from analysis.sections.path import path_answer
+from analysis.search_answer import (
+    ConfirmedTrial,
+    confirmed_objectives,
+    confirmed_trial,
+    search_answer,
+    stage_progress,
+)
+from analysis.sections.axes import path_answer, which_axis_text
+from analysis.sections.results import fresh_seeds
 from rse_study.results.comparing.comparisons import MIN_SEEDS
-from rse_study.results.comparing.verdicts import verdict_of
 from rse_study.results.records import BASELINES
 from rse_study.results.row_checks import inert_sentences
 
@@ -108,7 +110,7 @@ def best_row(contents: Contents, comparison: Comparison) -> str:
 def _how_sure(row: str, comparison: Comparison) -> str:
     """Say the verdict on the row, and which others are as good: the highest mean is no proof."""
     baseline, one = comparison.baseline, comparison.compared.get(row)
-    verdict = verdict_of(one) if one else "undecided"
+    verdict = one.verdict if one else "undecided"
     own = "not shown to be better"
     if baseline:
         words = {"better": "better than", "worse": "worse than", "same": "the same within the margin as"}

@@ -7,14 +7,12 @@ from analysis.contents import Contents, baseline_scores, label_of, objective_dec
 from analysis.figures.curves import curve_data, draw_curves
 from analysis.figures.search_features import draw_rungs, rungs_data
 from analysis.figures.searched import draw_history, drawn_study
-from analysis.formats import show_number
+from analysis.formats import counted, join_words, show_number
 from analysis.front import objectives_text
-from analysis.phrases import counted, join_words
 from analysis.scores import degenerate_note
 from analysis.search import settings, trials
+from analysis.sections.axes import ablation_path, importance
 from analysis.sections.front import front
-from analysis.sections.importance import importance
-from analysis.sections.path import ablation_path
 from analysis.sections.space import space_sections
 from analysis.tables import show_score, show_trials
 from rse_study.results.records import FINISHED

@@ -40,7 +40,7 @@ def space_sections(contents: Contents, table: pd.DataFrame) -> list[str]:
         drawn_study(contents, complete),
         complete[["trial", "objective", "best", *study.headings]],
     )
-    headings = dict(zip((axis.name for axis in study.axes), study.headings, strict=True))
+    headings = study.heading_of
     tried = {name for one in trials_of(drawn) for name in one.params}
     headings = {name: heading for name, heading in headings.items() if name in tried}
     marked = {

@@ -1,4 +1,4 @@
-"""The frozen study of a ledger: objectives, axes, settings, revisions."""
+"""The frozen study of a ledger: objectives, axes, settings, margin."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
@@ -7,7 +7,7 @@ from pydantic import Field, ValidationError, model_serializer
 
 from rse_study.errors import InputError
 from rse_study.results.manipulation import ManipulationCheck
-from rse_study.results.records import LESS_IS_BETTER, Direction, Measure, Record
+from rse_study.results.records import LESS_IS_BETTER, POINTS, Direction, Measure, Record, unit_by_name
 from rse_study.results.settings import ConfirmSettings, StudySettings
 
 OWN_COLUMNS = frozenset((
@@ -18,6 +18,8 @@ OWN_COLUMNS = frozenset((
 MINUS = " - "
 AT_CHECKPOINT = "/kept"
 """Ending of a metric's name: its value at the checkpoint that is kept, not at the last step."""
+DEFAULT_MARGIN = 0.5
+"""Points of a score x 100, such as a correlation or an accuracy."""
 
 
 class ObjectiveRecord(Record):
@@ -222,3 +224,30 @@ class StudyRecord(Record):
             f"{text} of {axis.paths[0]}" if text in clashes else text
             for text, axis in zip(unique, self.axes, strict=True)
         )
+
+    @property
+    def heading_of(self) -> dict[str, str]:
+        """The heading of each axis by its name."""
+        return dict(zip((axis.name for axis in self.axes), self.headings, strict=True))
+
+
+def margin_of(study: StudyRecord, metric: str = "") -> float:
+    """Return the margin of a metric in its unit, by default of the objective.
+
+    0 means none. A study's own `margin` is in the unit of its objective, and holds for all metrics in that unit whose
+    measure has no margin of its own.
+    """
+    objective, given = study.objective, study.settings.margin
+    if given is not None and metric in ("", objective.metric, objective.evaluation):
+        return given
+    metric = metric or objective.metric
+    own = next((one.margin for one in study.shown_measures if one.metric == metric), None)
+    if own is not None or not is_in_points(study, metric):
+        return own or 0.0
+    return given if given is not None and is_in_points(study, objective.metric) else DEFAULT_MARGIN
+
+
+def is_in_points(study: StudyRecord, metric: str) -> bool:
+    """Whether a metric is a score x 100: its measure says so, or else its name."""
+    units = {one.metric: one.unit for one in study.shown_measures}
+    return all(units.get(part, unit_by_name(part)) == POINTS for part in metric.split(MINUS))

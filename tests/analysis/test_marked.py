@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.marked import marked
+from analysis.sections.inputs import marked
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 
 # Word characters, what may stand inside a word and not before it, blanks, punctuation, other scripts, markup.

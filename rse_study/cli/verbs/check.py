@@ -13,7 +13,7 @@ from analysis.comparison import Comparison, read_comparison
 from analysis.comparison_table import BETTER, COMPUTE, EXACT, HOLM, claims_table, remarks, rows_table
 from analysis.effects import effects_remarks, effects_table
 from analysis.paper.layout import write_layouts
-from analysis.sections.items import crossed_table, missing_text
+from analysis.sections.compared import crossed_table, missing_text
 from rse_study import open_study
 from rse_study.cli import parameters
 from rse_study.cli.arguments.study import problems_of_table, study_folder

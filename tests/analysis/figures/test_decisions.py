@@ -7,7 +7,7 @@ import pytest
 from analysis.figures.forest import decisions_data, draw_decisions
 from analysis.report import render
 from analysis.sections.compared import decisions
-from rse_study.results.comparing.anytime import confidence_sequence
+from rse_study.results.statistics import confidence_sequence
 from tests.analysis import tabled
 from tests.cases import cases
 

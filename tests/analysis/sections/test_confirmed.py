@@ -5,7 +5,7 @@ import pytest
 
 from analysis.scores import scores
 from analysis.search import confirmed
-from analysis.sections.confirmed import confirmation, missing_text
+from analysis.sections.results import confirmation, missing_text
 from tests.analysis import searched
 from tests.analysis.outline import Outline
 from tests.analysis.searched import with_search

@@ -1,4 +1,4 @@
-from analysis.sections.how_it_ran import budget
+from analysis.sections.account import budget
 from tests.analysis import searched
 
 

@@ -1,6 +1,6 @@
 import dataclasses
 
-from analysis.sections.importance import importance
+from analysis.sections.axes import importance
 from tests.analysis.outline import Outline
 
 

@@ -2,7 +2,7 @@ import dataclasses
 
 import pytest
 
-from analysis.sections.paper_figure import along, paper_figure, remark
+from analysis.sections.paper import along, paper_figure, remark
 from tests.analysis.outline import Outline
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from analysis.report import render
-from analysis.sections.paper_table import paper_table
+from analysis.sections.paper import paper_table
 from tests.analysis import tabled
 
 SIMCSE = (70.0, 73.5, 68.25)

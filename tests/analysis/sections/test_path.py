@@ -2,9 +2,9 @@ import dataclasses
 
 from analysis.answer import StageProgress
 from analysis.figures.search_features import path_data
-from analysis.progress import stage_progress
+from analysis.search_answer import stage_progress
+from analysis.sections.axes import ablation_path, path_table
 from analysis.sections.opening import states
-from analysis.sections.path import ablation_path, path_table
 from tests.analysis import searched
 from tests.analysis.outline import Outline
 from tests.analysis.searched import with_search

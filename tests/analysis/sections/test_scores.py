@@ -2,7 +2,7 @@ import pandas as pd
 
 from analysis.scores import scores
 from analysis.search import confirmed
-from analysis.sections.scores import both_ways_text, scores_table
+from analysis.sections.results import both_ways_text, scores_table
 from tests.analysis.outline import Outline
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from rse_study.results.comparing.anytime import EVERYTHING, confidence_sequence, e_value, least_n
-from rse_study.results.statistics import t_interval
+from rse_study.results.statistics import EVERYTHING, confidence_sequence, e_value, least_n, t_interval
 from tests.cases import cases
 
 SAMPLE = [0.4, 1.1, -0.2, 0.9, 1.6, 0.3]

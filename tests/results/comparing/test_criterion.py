@@ -5,15 +5,13 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from rse_study.results.comparing.anytime import confidence_sequence
 from rse_study.results.comparing.comparisons import against, compare, row_scores
 from rse_study.results.comparing.criterion import criterion_of
-from rse_study.results.comparing.margin import margin_of
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.records import Measure
-from rse_study.results.statistics import t_interval
-from rse_study.results.study_record import ObjectiveRecord, StudyRecord
+from rse_study.results.statistics import confidence_sequence, t_interval
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord, margin_of
 from tests.analysis import tabled
 from tests.cases import cases
 

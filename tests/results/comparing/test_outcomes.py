@@ -5,8 +5,7 @@ import math
 import pandas as pd
 import pytest
 
-from rse_study.results.comparing.criterion import Criterion
-from rse_study.results.comparing.outcomes import UNDEFINED, is_finite, with_outcomes
+from rse_study.results.comparing.criterion import UNDEFINED, Criterion, is_finite, with_outcomes
 from rse_study.results.statistics import Interval
 from tests.cases import cases
 

@@ -6,7 +6,6 @@ import pandas as pd
 
 from rse_study.results.comparing.comparisons import compare
 from rse_study.results.comparing.criterion import Criterion, row_verdict
-from rse_study.results.comparing.verdicts import is_suggestive, verdict_of
 from rse_study.results.statistics import Interval
 from tests.cases import cases
 
@@ -37,8 +36,8 @@ def test_an_interval_within_the_margin_says_the_same_and_one_beyond_0_says_which
 def test_the_p_of_a_fixed_number_of_seeds_makes_nothing_suggestive_beside_a_confidence_sequence():
     table = pd.DataFrame([[0.1, 0.2, 0.1, 0.3, 0.2, 0.1, 9.0]], index=["gain"])
     (one,) = compare(table, [{"gain": 1.0}])
-    assert verdict_of(one) == "undecided" and one.p_holm < 0.05
-    assert is_suggestive(one)
+    assert one.verdict == "undecided" and one.p_holm < 0.05
+    assert one.is_suggestive
     looked = replace(one, criterion=Criterion(is_anytime=True))
-    assert verdict_of(looked) == "undecided"
-    assert not is_suggestive(looked)
+    assert looked.verdict == "undecided"
+    assert not looked.is_suggestive

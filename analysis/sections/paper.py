@@ -1,4 +1,4 @@
-"""A study's results as the papers' own figures, where the ledger has the data."""
+"""A study beside its paper: the table's columns, and the papers' own figures."""
 
 from collections.abc import Callable
 
@@ -6,21 +6,20 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis import page
+from analysis.columns_table import column_remarks, long_table, wide_table
+from analysis.comparison import Comparison
 from analysis.contents import Contents
+from analysis.figures import papers
+from analysis.figures.forest import columns_forest_data, draw_forest
 from analysis.figures.lines import draw_measures, measures_data
-from analysis.figures.papers import (
-    alignment_data,
-    attack_pairs_data,
-    cosines_data,
-    draw_alignment,
-    draw_attack_pairs,
-    draw_cosines,
-    draw_plane,
-    plane_data,
-)
 from analysis.paper.tables import figures
 from analysis.scores import result_cells
 
+LEGEND = (
+    "Our values, the paper's in parentheses. If the 95% interval of our difference, for all cells at once, excludes "
+    "0, its direction is the paper's (same) or the opposite (other); otherwise it is undecided."
+)
+WITHOUT = "Our values alone: the paper's text has no numbers for it."
 PAIRS = (
     "As in figure 2 of RobustSentEmbed: a line joins the rows under one attack. The further to the top left, the more "
     "queries an attack needs and the less accuracy it costs. Means over seeds; the paper prints no numbers for it."
@@ -54,6 +53,36 @@ ONLY_THE_OBJECTIVE = {
 }
 
 
+def with_the_row_first(table: pd.DataFrame) -> pd.DataFrame:
+    """Move the column of rows first, where a page keeps it in sight."""
+    return table[["row", *(name for name in table.columns if name != "row")]]
+
+
+def paper_table(comparison: Comparison) -> str:
+    """Return section "Beside the paper's table"; "" without its measures."""
+    cells = comparison.columns
+    if not cells:
+        return ""
+    wide = with_the_row_first(wide_table(cells))
+    has_numbers = any(cell.column.printed for cell in cells)
+    fixed = {cell.row for cell in cells if cell.is_fixed}
+    classes = ["baseline" if row in fixed else "" for row in wide["row"]]
+    forest = columns_forest_data(cells)
+    drawn = page.figure(draw_forest(forest), "paper-forest", forest) if len(forest) else ""
+    return page.section(
+        f"Beside {comparison.table}",
+        page.paragraph(LEGEND if has_numbers else WITHOUT),
+        page.table(wide, classes, "long", "paper"),
+        *map(page.paragraph, column_remarks(cells, comparison.table)),
+        drawn,
+        page.folded(
+            "Every cell with its interval",
+            page.table(with_the_row_first(long_table(cells)), kind="long", name="paper-intervals"),
+        ),
+        name="paper",
+    )
+
+
 def paper_figure(contents: Contents) -> str:
     """Return section "As the papers draw it"; "" if no figure is about this study."""
     parts = [*pairs(contents), *geometry(contents), *along(contents), *cosines(contents), *planes(contents)]
@@ -83,22 +112,24 @@ def remark(contents: Contents, *, has_lines: bool) -> str:
 
 def pairs(contents: Contents) -> list[str]:
     """Return queries against accuracy lost, a figure per attacked set."""
-    frame = attack_pairs_data(contents, result_cells(contents))
+    frame = papers.attack_pairs_data(contents, result_cells(contents))
     opening = f"<h3>Under attack</h3>{page.paragraph(PAIRS)}"
-    return one_by_one(frame, "set", opening, draw_attack_pairs, "attack-pairs")
+    return one_by_one(frame, "set", opening, papers.draw_attack_pairs, "attack-pairs")
 
 
 def geometry(contents: Contents) -> list[str]:
     """Return alignment against uniformity, a figure per evaluation."""
-    frame = alignment_data(contents, result_cells(contents), repeated(contents))
+    frame = papers.alignment_data(contents, result_cells(contents), repeated(contents))
     opening = f"<h3>Alignment and uniformity</h3>{page.paragraph(GEOMETRY)}"
-    return one_by_one(frame, "evaluation", opening, draw_alignment, "alignment")
+    return one_by_one(frame, "evaluation", opening, papers.draw_alignment, "alignment")
 
 
 def planes(contents: Contents) -> list[str]:
     """Return sentences and their versions in the plane, a figure per model and kind."""
     opening = f"<h3>Sentences in the plane</h3>{page.paragraph(IN_THE_PLANE)}"
-    return one_by_one(plane_data(contents, result_cells(contents)), "panel", opening, draw_plane, "plane")
+    return one_by_one(
+        papers.plane_data(contents, result_cells(contents)), "panel", opening, papers.draw_plane, "plane"
+    )
 
 
 def one_by_one(
@@ -127,8 +158,8 @@ def along(contents: Contents) -> list[str]:
 
 def cosines(contents: Contents) -> list[str]:
     """Return cosines of positive and random pairs of a grid that reports them."""
-    frame = cosines_data(contents) if contents.study.kind == "grid" else None
+    frame = papers.cosines_data(contents) if contents.study.kind == "grid" else None
     if frame is None or frame.empty:
         return []
     title = f"<h3>Cosines of projections</h3>{page.paragraph(COSINES)}"
-    return [title + page.figure(draw_cosines(frame), "cosines", frame)]
+    return [title + page.figure(papers.draw_cosines(frame), "cosines", frame)]

@@ -10,7 +10,7 @@ import pytest
 from rse_study.errors import InputError
 from rse_study.results.files.backup import FILE_NAME as BACKUP
 from rse_study.results.files.ledger import Ledger
-from rse_study.search.rebuild import damage_of, rebuild, recover
+from rse_study.results.files.rebuild import damage_of, rebuild, recover
 from tests.cases import cases
 from tests.results.world import STUDY, cell_of, make_study, run_cell
 
