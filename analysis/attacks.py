@@ -1,4 +1,4 @@
-"""The page of a folder of attacks: a table, their costs, and every input to browse."""
+"""The page of a folder of attacks: their table, costs, and every input."""
 
 from pathlib import Path
 from typing import Any

@@ -19,7 +19,8 @@ from rse_study.results.comparing.comparisons import (
     is_of_history,
     scores_by_metric,
 )
-from rse_study.results.comparing.criterion import LARGEST, Criterion
+from rse_study.results.comparing.contrasts import with_baseline
+from rse_study.results.comparing.criterion import Criterion
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
 from rse_study.results.statistics import Interval
@@ -53,21 +54,11 @@ def _is_asked(metric: str, asked: Iterable[str], evaluations: pd.DataFrame) -> b
 
 def _with_baselines(scores: Scores, reader: Reader, metric: str) -> Scores:
     values, evaluations = by_subject(reader, metric), reader.evaluations()
-    fixed = {
-        label: values[name]
-        for name, label in BASELINES.items()
-        if abs(values.get(name, float("nan"))) < LARGEST
-    }
     worthless = evaluations[evaluations["degenerate"] & evaluations["metric"].isin(metric.split(MINUS))]
-    constant = {label: [value] * scores.table.shape[1] for label, value in fixed.items()}
-    above = pd.DataFrame.from_dict(constant, orient="index", columns=scores.table.columns)
     degenerate = [BASELINES[name] for name in dict.fromkeys(worthless["subject"]) if name in BASELINES]
-    return replace(
-        scores,
-        table=pd.concat([above, scores.table]) if fixed else scores.table,
-        degenerate_rows=(*degenerate, *scores.degenerate_rows),
-        fixed_rows=tuple(fixed),
-    )
+    for label in reversed(BASELINES.values()):
+        scores = with_baseline(scores, label, values)
+    return replace(scores, degenerate_rows=(*degenerate, *scores.degenerate_rows))
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ import pandas as pd
 
 from analysis.answer import StageProgress, StudyAnswer
 from analysis.comparison_table import show_interval
-from analysis.contents import BASE, Contents, label_of
+from analysis.contents import BASE, Contents, label_of, labels
 from analysis.formats import counted, join_words, show_number, show_signed
-from analysis.front import labels
 from analysis.scores import is_higher_better, measures_of, scores
 from analysis.search import confirmed
 from rse_study.results.comparing.comparisons import FIXED, MIN_SEEDS, differences

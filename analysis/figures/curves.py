@@ -1,4 +1,4 @@
-"""Scores over training steps: of a search's trials, of cells, and of a grid's rows."""
+"""Scores over training steps: of trials, of cells, and of the rows of a grid."""
 
 from collections.abc import Sequence
 from typing import Any

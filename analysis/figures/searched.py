@@ -21,6 +21,16 @@ BAR = {
     "orientation": "h", "x": 0, "xanchor": "left", "len": 0.95, "y": -0.22, "yanchor": "top", "outlinewidth": 0,
 }  # fmt: skip
 """The place of a scale of colours: below the figure, where a narrow page has room."""
+ROW = 62  # pixels between two axes
+LEAST_GAP = 0.4  # of an axis between two ticks, so that a telephone shows both
+LINES = {
+    "lower half": {"color": style.FAINT, "width": 1},
+    "better half": {"color": "#7fb2ea", "width": 1.2},
+    "best tenth": {"color": style.BLUE, "width": 1.8},
+    BASE: {"color": style.INK, "width": 2.5, "dash": "dash"},
+    "best": {"color": style.ORANGE, "width": 3},
+}
+"""Styles of the groups of trials by rank, from back to front."""
 
 
 def optuna_of(contents: Contents, trials: Sequence[int] | None = None) -> "Study":
@@ -103,7 +113,7 @@ def decades(low: float, high: float) -> str | int:
 
 def draw_ranks(study: "Study", headings: Mapping[str, str], label: str, decimals: int = 2) -> go.Figure:
     """Draw the trials over each pair of axes by rank; the reader chooses the pair."""
-    figure, names, layouts = go.Figure(), {}, []
+    figure, names, layouts = go.Figure(), {}, list[dict[str, Any]]()
     for pair in combinations(headings, 2):
         both = [one for one in trials_of(study) if set(pair) <= set(one.params)]
         if not both:
@@ -127,14 +137,9 @@ def draw_ranks(study: "Study", headings: Mapping[str, str], label: str, decimals
         }
         figure.add_traces([dots, scale.update(meta=dots.meta)])
         names[dots.meta] = " and ".join(headings[axis] for axis in pair)
-        axes = zip(("xaxis", "yaxis"), pair, strict=True)
-        layouts.append(
-            {
-                key: value
-                for name, axis in axes
-                for key, value in axis_layout(name, drawn.layout[name], headings[axis]).items()
-            }
-        )
+        layouts.append({})
+        for name, axis in zip(("xaxis", "yaxis"), pair, strict=True):
+            layouts[-1] |= axis_layout(name, drawn.layout[name], headings[axis])
     return style.add_views(style.plain(figure, height=520), names, layouts)
 
 
@@ -146,10 +151,6 @@ def axis_layout(name: str, axis: go.layout.XAxis | go.layout.YAxis, heading: str
     return {f"{name}.{key}": value for key, value in shown.items()} | {
         f"{name}.title.text": style.label_text(heading, 40)
     }
-
-
-if TYPE_CHECKING:
-    from analysis.figures.searched import Study
 
 
 def draw_history(
@@ -203,21 +204,6 @@ def near(found: pd.Series, scores: pd.DataFrame) -> list[float] | None:
     )
     margin = 0.08 * (values.max() - values.min())
     return [values.min() - margin, values.max() + margin]
-
-
-if TYPE_CHECKING:
-    from analysis.figures.searched import Study
-
-ROW = 62  # pixels between two axes
-LEAST_GAP = 0.4  # of an axis between two ticks, so that a telephone shows both
-LINES = {
-    "lower half": {"color": style.FAINT, "width": 1},
-    "better half": {"color": "#7fb2ea", "width": 1.2},
-    "best tenth": {"color": style.BLUE, "width": 1.8},
-    BASE: {"color": style.INK, "width": 2.5, "dash": "dash"},
-    "best": {"color": style.ORANGE, "width": 3},
-}
-"""Styles of the groups of trials by rank, from back to front."""
 
 
 def draw_parallel(

@@ -1,4 +1,4 @@
-"""The mapping of a paper's columns and rows to our metrics and rows, and its claims.
+"""The mapping of a paper's columns, rows and claims to our metrics and rows.
 
 Some tables have a block per encoder; a study is compared with its own encoder's block, or with BERT-base's if no paper
 has its encoder (`tiny`). The encoder's suffix in a row's name is dropped: SimCSE-BERT-base is SimCSE. Rows of a

@@ -14,7 +14,7 @@ from analysis.cost import costs, lost_attempts
 from analysis.figures.attempts import draw_reasons, draw_timeline, reasons_data, timeline_data
 from analysis.figures.pareto import draw_pareto, pareto_data
 from analysis.formats import counted, show_brief, show_duration, show_status, show_time, show_value
-from analysis.tables import show_score
+from analysis.scores import show_score
 from rse_study.results.bit_equality import describe_machines
 from rse_study.results.citation import citation_of
 from rse_study.results.device_time import INCLUDED
@@ -139,19 +139,12 @@ def flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 def show_lost(contents: Contents) -> pd.DataFrame:
     """Return lost attempts as text: cell, attempt, start, duration, reason."""
     lost, where = lost_attempts(contents.attempts, contents.cells), cell_names(contents)
-    rows = [
-        (
-            where.get(row.cell, row.cell),
-            row.number,
-            show_time(row.started),
-            show_duration(row.seconds),
-            row.reason,
-        )
-        for row in lost.itertuples()
-    ]
-    return pd.DataFrame(
-        rows, columns=["cell", "attempt", "started (UTC)", "lasted at most", "reason"], dtype=object
+    shown = lost[["cell", "number", "started", "seconds", "reason"]].assign(
+        cell=[where.get(cell, cell) for cell in lost["cell"]],
+        started=lost["started"].map(show_time),
+        seconds=lost["seconds"].map(show_duration),
     )
+    return shown.set_axis(["cell", "attempt", "started (UTC)", "lasted at most", "reason"], axis=1)
 
 
 def show_events(contents: Contents) -> pd.DataFrame:

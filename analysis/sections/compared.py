@@ -3,10 +3,10 @@
 import pandas as pd
 
 from analysis import comparison_table, page
+from analysis.answer import effects_remarks, effects_table
 from analysis.axis_pairs import axis_pairs, pairs_answer, pairs_table, row_pairs
 from analysis.comparison import Comparison
 from analysis.contents import BASE, Contents
-from analysis.effects import effects_remarks, effects_table
 from analysis.figures.forest import decisions_data, draw_decisions, draw_forest, effects_forest_data
 from analysis.figures.lines import draw_heat, interactions_data
 from analysis.formats import counted, decimals_of, join_words, show_signed, show_value

@@ -1,7 +1,7 @@
 """Every attacked input to browse: both texts, and the victim's scores of both."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from itertools import pairwise
 from math import isfinite
@@ -77,17 +77,12 @@ def inputs(outcomes: pd.DataFrame) -> str:
     """Return section "Inputs": filters, a list, and all inputs as JSON for its script."""
     if outcomes.empty:
         return page.section("Inputs", page.paragraph("None yet."))
-    known = {name: dict.fromkeys(outcomes[name]) for name in ("set", "recipe", "outcome")}
-    verdicts = [(name, text) for name, text in OUTCOMES.items() if name in known["outcome"]]
-    choices = "".join(
-        [
-            choice("set", "set", [(ALL, "all"), *((name, name) for name in known["set"])]),
-            choice("recipe", "recipe", [(ALL, "all"), *((name, name) for name in known["recipe"])]),
-            choice("outcome", "outcome", [(ALL, "all"), *verdicts]),
-            choice("order", "order", list(ORDERS.items())),
-            '<label>text <input id="inputs-search" type="search" placeholder="in either text"></label>',
-        ]
-    )
+    options = {name: {ALL: "all"} | {one: one for one in outcomes[name]} for name in ("set", "recipe")}
+    there = set(outcomes["outcome"])
+    options["outcome"] = {ALL: "all"} | {name: text for name, text in OUTCOMES.items() if name in there}
+    options["order"] = ORDERS
+    choices = "".join(choice(name, texts) for name, texts in options.items())
+    choices += '<label>text <input id="inputs-search" type="search" placeholder="in either text"></label>'
     listing = '<div id="inputs-list"></div>'
     content = "".join(
         f'<script type="application/json" id="inputs-{name}">{page.embedded(given)}</script>'
@@ -99,12 +94,13 @@ def inputs(outcomes: pd.DataFrame) -> str:
     )  # fmt: skip
 
 
-def choice(name: str, text: str, options: Iterable[tuple[str, str]]) -> str:
+def choice(name: str, options: Mapping[str, str]) -> str:
     """Return a labelled drop-down list."""
     inside = "".join(
-        f'<option value="{page.escape(value)}">{page.escape(shown)}</option>' for value, shown in options
+        f'<option value="{page.escape(value)}">{page.escape(shown)}</option>'
+        for value, shown in options.items()
     )
-    return f'<label>{page.escape(text)} <select id="inputs-{name}">{inside}</select></label>'
+    return f'<label>{name} <select id="inputs-{name}">{inside}</select></label>'
 
 
 def turning(place: str) -> str:

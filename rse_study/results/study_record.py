@@ -1,9 +1,10 @@
 """The frozen study of a ledger: objectives, axes, settings, margin."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from operator import not_
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError, model_serializer
+from pydantic import Field, ValidationError
 
 from rse_study.errors import InputError
 from rse_study.results.manipulation import ManipulationCheck
@@ -71,32 +72,13 @@ class AxisRecord(Record):
     log: bool = False
     choices: tuple[Any, ...] = ()
     """Values, or names of variants."""
-    when: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
-    """The parent axis and the values at which this axis exists; empty if it always does."""
-
-    @model_serializer(mode="wrap")
-    def _as_before_conditions(self, write: Callable[["AxisRecord"], dict[str, Any]]) -> dict[str, Any]:
-        """Omit an empty `when`, as in records frozen before conditions existed."""
-        content = write(self)
-        return {name: value for name, value in content.items() if name != "when" or value}
+    when: dict[str, tuple[Any, ...]] = Field(default_factory=dict, exclude_if=not_)
+    """The parent axis and the values at which this axis exists; empty, and omitted as in records frozen
+    before conditions existed, if it always does."""
 
     def is_active(self, proposal: Mapping[str, Any]) -> bool:
         """Whether a trial with these values has the axis."""
         return all(proposal.get(name) in values for name, values in self.when.items())
-
-
-class KnownTrial(Record):
-    """Result of another study's trial that an earlier version gave to a search."""
-
-    study: str
-    trial: int
-    proposal: dict[str, Any]
-    """Values by axis of this study."""
-    values: tuple[float, ...]
-    """Objectives, each the mean over its seeds."""
-    violations: tuple[float, ...] = ()
-    num_steps: int = 1
-    """optimiser steps behind the values, over all seeds"""
 
 
 class StudyRecord(Record):
@@ -126,21 +108,16 @@ class StudyRecord(Record):
     """Whether the search ended before its trials did; never stored: `search.state` sets it."""
     num_confirmable: int | None = Field(None, exclude=True)
     """If so, the most trials, besides the base, that can be confirmed."""
-    known_trials: tuple[KnownTrial, ...] = ()
-    """Trials given to the search before its first one; not results of it."""
+    known_trials: tuple[dict[str, Any], ...] = ()
+    """Another `study`'s trials that an earlier version gave to the search before its first one; not results of it."""
     checks: tuple[ManipulationCheck, ...] = ()
     """Manipulation checks of its methods; empty where an older version froze it."""
     unchecked: tuple[str, ...] = ()
     """Methods that name no checks."""
     resolved: dict[str, Any] = Field(default_factory=dict)
-    file: str = ""
-    """Path of the file that made this revision; empty where an older version froze it."""
-    file_hash: str = ""
-
-    @model_serializer(mode="wrap")
-    def _as_before_files(self, write: Callable[["StudyRecord"], dict[str, Any]]) -> dict[str, Any]:
-        """Omit an absent file, as in records frozen before files were noted."""
-        return {name: value for name, value in write(self).items() if value or not name.startswith("file")}
+    file: str = Field("", exclude_if=not_)
+    """Path of the file that made this revision; empty, and omitted, where an older version froze it."""
+    file_hash: str = Field("", exclude_if=not_)
 
     @property
     def settings(self) -> StudySettings:

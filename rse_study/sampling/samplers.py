@@ -74,22 +74,10 @@ class GpOfAllTrials(samplers.GPSampler):
         imputed = optuna.create_study(directions=study.directions)
         values = _worst_values(complete, study.directions)
         for one in study.get_trials(deepcopy=False):
-            imputed.add_trial(_with_result(one, values) if _has_no_value(one) else one)
+            if one.state in (TrialState.PRUNED, TrialState.FAIL) and DISCARDED not in one.user_attrs:
+                one = create_trial(params=one.params, distributions=one.distributions, values=values)
+            imputed.add_trial(one)
         return super().sample_relative(imputed, trial, search_space)
-
-
-def _has_no_value(trial: FrozenTrial) -> bool:
-    ended = trial.state in (TrialState.PRUNED, TrialState.FAIL)
-    return ended and DISCARDED not in trial.user_attrs
-
-
-def _with_result(trial: FrozenTrial, values: list[float]) -> FrozenTrial:
-    return create_trial(
-        state=TrialState.COMPLETE,
-        params=trial.params,
-        distributions=trial.distributions,
-        values=values,
-    )
 
 
 def _worst_values(complete: Sequence[FrozenTrial], directions: Sequence[StudyDirection]) -> list[float]:

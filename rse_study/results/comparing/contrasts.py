@@ -82,7 +82,7 @@ def with_baseline(scores: comparisons.Scores, minus: str, values: Mapping[str, f
     if subject is None or not abs(values.get(subject, nan)) < LARGEST or minus in scores.table.index:
         return scores
     line = pd.DataFrame(values[subject], index=[minus], columns=scores.table.columns)
-    return replace(scores, table=pd.concat([line, scores.table]), fixed_rows=(minus,))
+    return replace(scores, table=pd.concat([line, scores.table]), fixed_rows=(minus, *scores.fixed_rows))
 
 
 def _rows(measure: str, metric: str, scores: comparisons.Scores, minus: str) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The criterion of a study: which interval decides its verdicts, and on which seeds."""
+"""The criterion of a study: which interval decides, why, and on which seeds."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
