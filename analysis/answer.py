@@ -184,10 +184,8 @@ def effects_table(found: FactorEffects, decimals: int = 2) -> pd.DataFrame:
 
 
 def _interval(one: Any, decimals: int) -> str:
-    is_anytime = one.criterion == "anytime"
-    low, high = (
-        (one.anytime_low, one.anytime_high) if is_anytime else (one.simultaneous_low, one.simultaneous_high)
-    )
+    decides = "anytime" if one.criterion == "anytime" else "simultaneous"
+    low, high = (getattr(one, f"{decides}_{end}") for end in ("low", "high"))
     return show_interval(Interval(low, high), decimals)
 
 

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.reader import HAS_RESULT
@@ -15,6 +15,7 @@ Key = TypeVar("Key")
 ALL_OF_ONE_KIND: Mapping[int, Any] = {}
 ScoredTrial = tuple[Key, int, float]
 """The key, the last step, and the objective there (NaN if it has none)."""
+TrialOutcome = Literal["complete", "pruned", "failed", "running"]
 
 
 def best_first(trials: Iterable[ScoredTrial[Key]], direction: Direction) -> list[Key]:
@@ -176,3 +177,24 @@ def trials_to_confirm(
         if ranks[kind] <= num_best:
             chosen.append(key)
     return chosen
+
+
+@dataclass(frozen=True)
+class Observation:
+    """How a trial ended."""
+
+    outcome: TrialOutcome
+    values: tuple[float, ...] = ()
+    """objectives at the last step; none unless complete"""
+
+
+RUNNING = Observation("running")
+
+
+def judged(status: str, values: Sequence[float]) -> Observation:
+    """Return what a sampler learns of a cell: last values, never the best so far."""
+    if status == "stopped_early":
+        return Observation("pruned")
+    if status == "complete" and all(map(math.isfinite, values)):
+        return Observation("complete", tuple(values))
+    return Observation("failed")
