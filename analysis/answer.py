@@ -1,18 +1,31 @@
-"""The answer of a study in one sentence, or why there is none yet."""
+"""The answer of a grid in one sentence: its rows, and the effects of its design."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import get_args
+from typing import Any, get_args
+
+import pandas as pd
 
 from analysis.comparison import Comparison
-from analysis.comparison_table import show_difference, suggestive_text
-from analysis.formats import show_number
-from analysis.phrases import counted, join_words
-from rse_study.results.comparing.comparisons import MIN_SEEDS, ComparedContrast
+from analysis.comparison_table import (
+    ANYTIME,
+    EXACT,
+    HOLM,
+    VERDICT,
+    show_difference,
+    show_interval,
+    suggestive_text,
+)
+from analysis.formats import counted, join_words, show_number, show_power, show_signed
+from rse_study.results.comparing.comparisons import LEVEL, MIN_SEEDS, ComparedContrast
+from rse_study.results.comparing.contrasts import FactorEffects
 from rse_study.results.comparing.criterion import RowVerdict
-from rse_study.results.comparing.verdicts import is_suggestive, verdict_of
+from rse_study.results.comparing.factors import describe_design
+from rse_study.results.statistics import Interval, least_n
 
 SHOWN_VERDICTS = ("reproduced", "contradicted", "undecided", "incomplete")
+ALIASES = "and, in its sum"
+MOST = 3  # effects that an answer names
 
 
 @dataclass(frozen=True)
@@ -70,7 +83,7 @@ def contrasts_answer(
         return StudyAnswer(f"No answer: {why if compared else f'no row to compare with {baseline}'}.")
     rows: dict[RowVerdict, dict[str, ComparedContrast]] = {verdict: {} for verdict in get_args(RowVerdict)}
     for row, one in known.items():
-        rows[verdict_of(one)][row] = one
+        rows[one.verdict][row] = one
     parts = (("largest gain", rows["better"]), ("largest loss", rows["worse"]))
     largest = [f"{name}: {_largest_text(side, decimals)}" for name, side in parts if side]
     if not largest:
@@ -85,7 +98,7 @@ def contrasts_answer(
         " ".join(filter(None, (text, suggestive_text(known)))),
         is_settled=True,
         shows_difference=any(
-            not is_suggestive(one) for one in (*rows["better"].values(), *rows["worse"].values())
+            not one.is_suggestive for one in (*rows["better"].values(), *rows["worse"].values())
         ),
     )
 
@@ -145,3 +158,88 @@ def claims_answer(comparison: Comparison | None) -> str:
         same = [one for one in asked if one.verdict == verdict]
         parts += [f"{len(same)} {comparison.words(same[0])}"] if same else []
     return f"The paper's claims: {', '.join(parts)}."
+
+
+def effects_table(found: FactorEffects, decimals: int = 2) -> pd.DataFrame:
+    """Return a row of text per effect on the objective."""
+    known = found.compared
+    interval = ANYTIME if _is_anytime(known) else "95%, all effects at once"
+    rows = [
+        {
+            "effect": one.effect,
+            ALIASES: one.aliases,
+            "difference": show_signed(one.mean, decimals),
+            interval: _interval(one, decimals),
+            VERDICT: one.verdict,
+            EXACT: show_number(one.p_sign_flip, 4),
+            HOLM: show_number(one.p_holm, 4),
+            "g": show_signed(one.hedges_g, 2),
+            "seeds": str(one.num_seeds),
+        }
+        for one in known.itertuples()
+    ]
+    table = pd.DataFrame(rows, dtype=object)
+    has_aliases = any(one.aliases for one in found.effects)
+    return table if has_aliases else table.drop(columns=ALIASES, errors="ignore")
+
+
+def _interval(one: Any, decimals: int) -> str:
+    decides = "anytime" if one.criterion == "anytime" else "simultaneous"
+    low, high = (getattr(one, f"{decides}_{end}") for end in ("low", "high"))
+    return show_interval(Interval(low, high), decimals)
+
+
+def _is_anytime(known: pd.DataFrame) -> bool:
+    return bool((known["criterion"] == "anytime").any())
+
+
+def effects_remarks(found: FactorEffects) -> list[str]:
+    """Say what the design tells apart, and which seeds cannot count."""
+    if not found.effects:
+        return ["Factors: effects are estimated once every row of the design has begun."]
+    texts = [f"Factors: {describe_design(found.effects, len(found.factors))}."]
+    alike: dict[tuple[Any, ...], list[str]] = {}
+    for name, levels in found.factors.items():
+        alike.setdefault(levels, []).append(name)
+    named = (f"{join_words(names)}: {first} (-) or {second} (+)" for (first, second), names in alike.items())
+    texts.append(f"{'; '.join(named)}.")
+    if found.num_dropped:
+        texts.append(f"Left out, because rows of the design lack them: {counted(found.num_dropped, 'seed')}.")
+    known = found.compared
+    if known.empty:
+        return [*texts, "No effect is compared: fewer than 3 seeds have every row of the design."]
+    if _is_anytime(known):
+        least = least_n(1 - (1 - LEVEL) / len(known))
+        shows = f"a confidence sequence needs at least {least} seeds to decide an effect."
+    else:
+        what = f"effect of {{}}{' points' * ('x100' in known['measure'].iloc[0])} (median over effects)"
+        shows = show_power(known["resolvable"].median(), what)
+    texts.append(f"{known['num_seeds'].iloc[0]} seeds and {len(known)} effects: {shows}")
+    if (least := known["least_p_holm"].iloc[0]) > 1 - LEVEL:
+        texts.append(f"The smallest possible p of the exact test here is {least:.3f} (Holm).")
+    return texts
+
+
+def with_effects(answer: StudyAnswer, comparison: Comparison, decimals: int) -> StudyAnswer:
+    """Put a complete design's effects before the answer of its rows."""
+    found, known = comparison.effects, comparison.effects.compared
+    if not comparison.is_complete or not found.effects:
+        return answer
+    rows = f" {answer.text}" if comparison.baseline else ""
+    if known.empty:
+        return StudyAnswer(f"{effects_remarks(found)[-1]}{rows}")
+    shown = known[known["verdict"].isin(("better", "worse"))]
+    candidates, most = (shown, MOST) if len(shown) else (known, 1)
+    named = candidates.sort_values("mean", key=lambda means: -means.abs(), kind="stable")[:most]
+    texts = join_words(
+        f"{one.effect}{f' (with {one.aliases})' if one.aliases else ''} {show_signed(one.mean, decimals)} "
+        f"{_interval(one, decimals)}"
+        for one in named.itertuples()
+    )
+    how_many = f"{len(shown)} {'is' if len(shown) == 1 else 'are'} shown" if len(shown) else "none is shown"
+    largest = "" if len(named) == len(shown) else "the largest: "
+    told = f"Of {counted(len(known), 'effect')} of {len(found.factors)} factors, {how_many}; {largest}{texts}"
+    intervals = "confidence sequences" if _is_anytime(known) else "intervals"
+    told = f"{told} (95% {intervals} for all effects at once).{rows}"
+    is_apart = len(shown) > 0 or answer.shows_difference
+    return StudyAnswer(told, is_settled=True, shows_difference=is_apart)

@@ -8,10 +8,8 @@ import pandas as pd
 
 from analysis.comparison_table import BETTER, VERDICT, show_better_seeds, show_interval, verdict_word
 from analysis.contents import Contents
-from analysis.formats import show_number, show_signed, show_value
-from analysis.phrases import counted, join_words
+from analysis.formats import counted, join_words, show_number, show_signed, show_value
 from rse_study.results.comparing.comparisons import ComparedContrast, ContrastWeights, Scores, compare
-from rse_study.results.comparing.verdicts import verdict_of
 
 MAX_VALUES = 8  # of an axis, which make 28 pairs
 FEW = 3  # pairs that are named
@@ -111,7 +109,7 @@ def apart_text(pairs: AxisPairs) -> str:
     shown = [f"{one} and {two}" for (one, two), found in pairs.compared.items() if found and _is_apart(found)]
     so_far = max((one.criterion.so_far for one in pairs.compared.values() if one), default="")
     if not shown:
-        alike = [one for one in pairs.compared.values() if one and verdict_of(one) == "same"]
+        alike = [one for one in pairs.compared.values() if one and one.verdict == "same"]
         is_all = len(alike) == len(pairs.compared)
         same = f", and all are the same{alike[0].criterion.within}" if is_all else ""
         return f"{pairs.axis}: none of {join_words(pairs.means)} is shown to be better than another{same}{so_far}."
@@ -120,7 +118,7 @@ def apart_text(pairs: AxisPairs) -> str:
 
 
 def _is_apart(found: ComparedContrast) -> bool:
-    return verdict_of(found) in ("better", "worse")
+    return found.verdict in ("better", "worse")
 
 
 def pairs_answer(pairs: AxisPairs) -> str:

@@ -9,16 +9,56 @@ from typing import Literal
 
 import pandas as pd
 
-from analysis.measured import measured_scores
 from analysis.paper.columns import MEAN, TOGETHER, Column, columns_of
-from rse_study.results.comparing.comparisons import FIXED, MIN_SEEDS, Scores, differences
+from rse_study.results.comparing.comparisons import (
+    FIXED,
+    MIN_SEEDS,
+    Scores,
+    by_subject,
+    differences,
+    is_of_history,
+    scores_by_metric,
+)
+from rse_study.results.comparing.contrasts import with_baseline
 from rse_study.results.comparing.criterion import Criterion
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
 from rse_study.results.statistics import Interval
+from rse_study.results.study_record import MINUS
 
 Agreement = Literal["same", "other", "undecided", "incomplete", ""]
 START = BASELINES["start"]
+
+
+def measured_scores(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores]:
+    """Return scores of baselines and rows by metric, if the study measures it."""
+    study, evaluations = reader.study(), reader.evaluations()
+    asked = [
+        metric
+        for metric in dict.fromkeys(metrics)
+        if metric == study.objective.evaluation or _is_asked(metric, study.evaluations, evaluations)
+    ]
+    by_metric = scores_by_metric(reader, asked).items()
+    return {metric: _with_baselines(scores, reader, metric) for metric, scores in by_metric}
+
+
+def _is_asked(metric: str, asked: Iterable[str], evaluations: pd.DataFrame) -> bool:
+    """Whether it is evaluated; an evaluation may lack it (ANLI without some splits)."""
+    known, measured = set(evaluations["metric"]), set(evaluations["evaluation"])
+    whole = {part: part.rpartition("/")[0] for part in metric.split(MINUS)}
+    return all(
+        is_of_history(part) or (name in asked and (part in known or name not in measured))
+        for part, name in whole.items()
+    )
+
+
+def _with_baselines(scores: Scores, reader: Reader, metric: str) -> Scores:
+    values, evaluations = by_subject(reader, metric), reader.evaluations()
+    worthless = evaluations[evaluations["degenerate"] & evaluations["metric"].isin(metric.split(MINUS))]
+    degenerate = [BASELINES[name] for name in dict.fromkeys(worthless["subject"]) if name in BASELINES]
+    for label in reversed(BASELINES.values()):
+        scores = with_baseline(scores, label, values)
+    return replace(scores, degenerate_rows=(*degenerate, *scores.degenerate_rows))
 
 
 @dataclass(frozen=True)

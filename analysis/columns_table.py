@@ -7,8 +7,16 @@ import pandas as pd
 
 from analysis.columns import TableCell
 from analysis.comparison_table import absent, show_interval
-from analysis.formats import DEGENERATE, decimals_of, show_measured, show_number, show_signed, show_spread
-from analysis.phrases import counted, join_words
+from analysis.formats import (
+    DEGENERATE,
+    counted,
+    decimals_of,
+    join_words,
+    show_measured,
+    show_number,
+    show_signed,
+    show_spread,
+)
 from rse_study.results.records import BASELINES
 
 AT_ONCE = "95%, all cells at once"

@@ -6,12 +6,9 @@ from math import nan
 
 import pandas as pd
 
-from analysis.columns import TableCell, cells_of, read_columns
+from analysis.columns import TableCell, cells_of, measured_scores, read_columns
 from analysis.contents import baseline_scores, label_of
-from analysis.measured import measured_scores
-from analysis.paper.claims import claims_of, printed_values
-from analysis.paper.columns import columns_of
-from analysis.scales import SCALES
+from analysis.paper.columns import claims_of, columns_of, printed_values
 from rse_study.errors import InputError
 from rse_study.frames.study_results import StudyResults
 from rse_study.registry import did_you_mean
@@ -23,10 +20,38 @@ from rse_study.results.comparing.groups import letters_of
 from rse_study.results.files.result_file import WORK
 from rse_study.results.reader import Reader
 from rse_study.results.row_names import find_cells_row, names_of_cells, own_baseline
-from rse_study.results.staleness import describe, stale
+from rse_study.results.staleness import describe_stale
 from rse_study.results.study_record import StudyRecord
 
 SAME_COMPUTE = 0.02  # of the baseline's: as near as whole steps come
+
+
+@dataclass(frozen=True)
+class ScaleWords:
+    """The wording at one `paper.scale`."""
+
+    verdicts: Mapping[str, str] = field(default_factory=dict)
+    """Replacements for the usual words of a verdict."""
+    limits: str = ""
+    """A warning about what its verdicts do not prove."""
+    caption: str = ""
+    """A line below tables that compare with a paper's."""
+
+
+SCALES = {
+    "paper": ScaleWords(),
+    "mini": ScaleWords(
+        {"reproduced": "same direction here", "contradicted": "other direction here"},
+        "Mini scale: a direction here, with a two-layer encoder, proves nothing about BERT-base.",
+        "A study at mini scale: its numbers are not a reproduction of the paper's.",
+    ),
+    "minilm": ScaleWords(
+        {"reproduced": "same direction on MiniLM", "contradicted": "other direction on MiniLM"},
+        "MiniLM scale: this six-layer encoder had already been fine-tuned on labelled sentence pairs, and was "
+        "trained here for about a minute. BERT-base, which has seen no pairs, need not behave the same way.",
+        "A study on MiniLM, fine-tuned on sentence pairs: its numbers are not a reproduction of the paper's.",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -120,7 +145,7 @@ def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
         ),
         printed=printed,
         fixed=dict(zip(known["label"], known["value"], strict=True)),
-        stale=describe(stale(reader.cells(), reader.provenance())),
+        stale=describe_stale(reader.cells(), reader.provenance()),
         devices=describe_devices(reader.cells()["provenance"]),
         encoder=study.encoder,
         letters=letters_of(scores),

@@ -7,18 +7,24 @@ from statistics import median
 
 import pandas as pd
 
-from analysis.comparison import Comparison
-from analysis.formats import DEGENERATE, decimals_of, show_measured, show_number, show_signed, show_spread
-from analysis.phrases import counted, join_words, show_power
-from analysis.scales import SCALES
+from analysis.comparison import SCALES, Comparison
+from analysis.formats import (
+    DEGENERATE,
+    counted,
+    decimals_of,
+    join_words,
+    show_measured,
+    show_number,
+    show_power,
+    show_signed,
+    show_spread,
+)
 from analysis.scores import MEANING
-from rse_study.results.comparing.anytime import least_n
 from rse_study.results.comparing.claims import Judged
 from rse_study.results.comparing.comparisons import ComparedContrast
 from rse_study.results.comparing.criterion import LEVEL
-from rse_study.results.comparing.verdicts import is_suggestive, verdict_of
 from rse_study.results.records import BASELINES
-from rse_study.results.statistics import Interval
+from rse_study.results.statistics import Interval, least_n
 
 UNNAMED = "other representations"  # as figure 3 of RobustSentEmbed calls what it does not name
 EXACT = "p (sign-flip)"
@@ -131,8 +137,8 @@ def verdict_word(one: ComparedContrast | None) -> str:
     """Return the verdict on a row, marked if it is only suggestive."""
     if one is None:
         return ""
-    verdict = f"{verdict_of(one)}{one.criterion.so_far}"
-    return f"{verdict}, suggestive" if is_suggestive(one) else verdict
+    verdict = f"{one.verdict}{one.criterion.so_far}"
+    return f"{verdict}, suggestive" if one.is_suggestive else verdict
 
 
 def _differences(comparison: Comparison, one: ComparedContrast | None, decimals: int) -> dict[str, str]:
@@ -295,6 +301,6 @@ def resolution_text(comparison: Comparison) -> str:
 
 def suggestive_text(compared: Mapping[str, ComparedContrast | None]) -> str:
     """Name the rows whose verdict and Holm's p disagree; "" without any."""
-    rows = {row: one for row, one in compared.items() if one and is_suggestive(one)}
+    rows = {row: one for row, one in compared.items() if one and one.is_suggestive}
     told = join_words(f"{row} (p = {one.p_holm:.4f})" for row, one in rows.items())
     return f"Only suggestive, because the interval and Holm's p disagree: {told}." if rows else ""

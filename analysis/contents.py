@@ -105,7 +105,8 @@ def read_contents(reader: Reader) -> Contents:
     curves = metrics.loc[metrics["name"] == study.objective.curve, ["cell", "t", "value"]]
     metric_names = metrics["name"].unique()
     watched = [name for name in metric_names if is_watched(study, name)]
-    diagnostic = [name for name in metric_names if is_diagnostic(study, name)]
+    others = [name for name in metric_names if not name.endswith("/degenerate")]
+    diagnostic = [name for name in others if name not in (study.objective.curve, SELECTING, *watched)]
     return Contents(
         study=study,
         cells=with_other_objectives(reader, with_last_values(study, cells, last)),
@@ -148,12 +149,6 @@ def is_watched(study: StudyRecord, metric: str) -> bool:
     return evaluation in ("robust", SELECTING) or evaluation in (study.settings.of_base("watched") or {})
 
 
-def is_diagnostic(study: StudyRecord, metric: str) -> bool:
-    """Whether a metric is neither a score nor a score's mark."""
-    is_score = metric in (study.objective.curve, SELECTING) or is_watched(study, metric)
-    return not is_score and not metric.endswith("/degenerate")
-
-
 def with_last_values(study: StudyRecord, cells: pd.DataFrame, last: pd.DataFrame) -> pd.DataFrame:
     """Add each cell's name, and the objective and `t` at its last step."""
     return cells.assign(
@@ -184,6 +179,11 @@ def names(study: StudyRecord, cells: pd.DataFrame) -> list[str]:
 def label_of(objective: ObjectiveRecord) -> str:
     """Return the objective's name for readers."""
     return objective.label or objective.metric
+
+
+def labels(contents: Contents) -> list[str]:
+    """Return the name of each objective for readers."""
+    return [label_of(one) for one in contents.study.all_objectives]
 
 
 def objective_decimals(objective: ObjectiveRecord) -> int:

@@ -3,7 +3,8 @@
 import pandas as pd
 
 from analysis.contents import Contents
-from analysis.phrases import counted, show_duration
+from analysis.formats import counted, show_duration
+from rse_study.frames.tables import times
 from rse_study.results.device_time import device_seconds, gpus_per_worker, num_devices
 from rse_study.results.reader import is_lost
 from rse_study.search.state import STAGES
@@ -65,8 +66,7 @@ def lost_attempts(attempts: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
 
 def seconds(started: pd.Series, ended: pd.Series) -> pd.Series:
     """Return the seconds between two columns of times; NaN where one is missing."""
-    since, until = (pd.to_datetime(times.replace("", None), utc=True) for times in (started, ended))
-    return (until - since).dt.total_seconds()
+    return (times(ended) - times(started)).dt.total_seconds()
 
 
 def steps(contents: Contents) -> tuple[int, int]:
@@ -106,7 +106,4 @@ def costs(contents: Contents) -> dict[str, str]:
 
 def wall(attempts: pd.DataFrame) -> float:
     """Return the seconds from the first start to the last end, breaks included."""
-    started, ended = (
-        pd.to_datetime(attempts[name].replace("", None), utc=True) for name in ("started", "ended")
-    )
-    return float((ended.max() - started.min()).total_seconds())
+    return float((times(attempts["ended"]).max() - times(attempts["started"]).min()).total_seconds())

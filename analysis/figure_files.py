@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import plotly.io as pio
 
 from analysis.figures.style import white_template
-from analysis.page.embedding import unpacked
+from analysis.page import unpacked
 from rse_study.errors import InputError, first_line
 
 ImageKind = Literal["png", "svg"]

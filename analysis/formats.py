@@ -1,17 +1,69 @@
-"""Formats of the numbers in tables."""
+"""Numbers, times, counts and settings as text."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from analysis.phrases import show_brief
+from rse_study.deferred import DeferredModule
 from rse_study.results.records import DISTANCES
 from rse_study.results.study_record import AxisRecord
 
+if TYPE_CHECKING:
+    import pandas as pd
+else:  # `status` shows times and counts alone
+    pd = DeferredModule("pandas")
+
+STATUSES = {"stopped_early": "stopped early", "planned": "not run yet"}
 MINUS, PLUS_MINUS = "\N{MINUS SIGN}", "\N{PLUS-MINUS SIGN}"
 NOT_THERE = "\N{EN DASH}"  # for an axis that a trial does not have
 STAR = "\N{ASTERISK OPERATOR}"  # no name of ours contains it
 DEGENERATE, UNDEFINED = "\N{DAGGER}", "undefined"  # mark and text for a collapsed model's score
+
+
+def show_brief(value: Any, digits: int = 3) -> str:
+    """Show a configured value; three digits are enough to recognise it."""
+    if value is None:
+        return ""
+    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+
+
+def show_duration(seconds: float) -> str:
+    """Show a duration: 3.2 s, 4 min 05 s, 2 h 10 min."""
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds else ""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def show_time(stamp: str) -> str:
+    """Show a time of the ledger (UTC, ISO 8601) without its zone."""
+    return stamp.replace("T", " ").removesuffix("+00:00")
+
+
+def show_status(status: str) -> str:
+    """Show a cell's status in words."""
+    return STATUSES.get(status, status)
+
+
+def join_words(words: Iterable[Any]) -> str:
+    """Join words: a; a and b; a, b and c."""
+    *first, last = [str(word) for word in words] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def counted(number: int, noun: str) -> str:
+    """Show a count: 1 cell, 2 cells."""
+    return f"{number} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def show_power(least: float, what: str) -> str:
+    """Say which true difference such studies find.
+
+    `what` has {} for it. At 0 nothing varied, so that nobody knows.
+    """
+    if not least > 1e-9:  # the rest of equal numbers, or NaN
+        return "the differences do not vary over seeds, so they do not tell which true difference would be found."
+    shown = f"{least:.2f}" if least >= 0.005 else f"{least:.1g}"
+    return f"a true {what.replace('{}', shown)} would be found in 4 of 5 such studies."
 
 
 def show_number(value: float, decimals: int = 2) -> str:

@@ -2,8 +2,7 @@
 
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
@@ -12,15 +11,15 @@ import pandas as pd
 
 from analysis import page
 from analysis.comparison import read_comparison
-from analysis.contents import Contents, read_contents
+from analysis.contents import read_contents
 from analysis.cost import device_time
-from analysis.phrases import counted, show_duration
-from analysis.progress import stage_progress
+from analysis.formats import counted, show_duration
 from analysis.report import render, report_path
+from analysis.search_answer import stage_progress
 from analysis.sections.opening import answer
 from rse_study.errors import InputError
 from rse_study.results.device_time import INCLUDED
-from rse_study.results.files import backup
+from rse_study.results.files.backup import FILE_NAME as BACKUP
 from rse_study.results.files.lock import holder
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
@@ -31,25 +30,6 @@ STAGES: dict[str, tuple[Stage, ...]] = {"grid": ("grid",), "search": ("search", 
 LEGEND = "Click a name to open its report, a heading to sort; type to filter."
 ASIDE = re.compile(r" \([^()]*\)")
 """criterion and seeds in an answer, which stand in the report"""
-
-
-@dataclass(frozen=True)
-class StudySummary:
-    """One line about a study."""
-
-    folder: Path
-    question: str
-    kind: str
-    state: str
-    answer: str
-    """first sentence of the report's answer, without its asides"""
-    is_settled: bool
-    num_ended: int
-    num_planned: int
-    num_failed: int
-    device_s: float
-    changed: str
-    """Time of the ledger's last change (UTC)."""
 
 
 def study_folders(store: Path) -> list[Path]:
@@ -64,74 +44,64 @@ def changed_at(study_dir: Path) -> float:
     return max(path.stat().st_mtime for path in (ledger, beside) if path.is_file())
 
 
-def refresh_report(study_dir: Path) -> StudySummary:
-    """Summarise a study, and write its report if it is missing or outdated."""
+def refresh_report(study_dir: Path, beside: Path) -> dict[str, object]:
+    """Return a study's line, and write its report if it is missing or outdated.
+
+    Its link leads from the folder `beside`; its answer is the first sentence of the report's, without its asides.
+    """
     changed, path = changed_at(study_dir), report_path(study_dir)
     with Reader(study_dir) as reader:
         contents, comparison = read_contents(reader), read_comparison(reader)
     if not path.is_file() or path.stat().st_mtime < changed:
         page.write(path, render(contents, comparison))
         os.utime(path, (changed, changed))  # so that later writes to the ledger are newer
-    found = answer(contents, comparison)
     progress = [stage_progress(contents, stage) for stage in STAGES[contents.study.kind]]
     ended, planned = sum(one.num_ended for one in progress), sum(one.num_planned for one in progress)
-    return StudySummary(
-        folder=study_dir,
-        question=contents.study.question,
-        kind=contents.study.kind,
-        state=_state(study_dir, contents, ended, planned),
-        answer=ASIDE.sub("", found.text).partition(". ")[0].rstrip("."),
-        is_settled=found.is_settled,
-        num_ended=ended,
-        num_planned=planned,
-        num_failed=int((contents.current["status"] == "failed").sum()),
-        device_s=device_time(contents),
-        changed=datetime.fromtimestamp(changed, UTC).strftime("%Y-%m-%d %H:%M"),
-    )
-
-
-def _state(study_dir: Path, contents: Contents, num_ended: int, num_planned: int) -> str:
-    if holder(study_dir) is not None:
-        return "running"
-    if num_ended >= num_planned > 0:
-        failed = int((contents.current["status"] == "failed").sum())
-        return f"ended, {failed} failed" if failed else "complete"
-    return "begun" if len(contents.attempts) else "not begun"
+    failed = int((contents.current["status"] == "failed").sum())
+    state = "begun" if len(contents.attempts) else "not begun"
+    if ended >= planned > 0:
+        state = f"ended, {failed} failed" if failed else "complete"
+    link = quote(Path(os.path.relpath(path, beside)).as_posix())
+    return {
+        "study": page.CellLink(study_dir.name, link),
+        "question": contents.study.question,
+        "state": state if holder(study_dir) is None else "running",
+        "answer": ASIDE.sub("", answer(contents, comparison).text).partition(". ")[0].rstrip("."),
+        "ended": f"{ended} of {planned}",
+        "failed": str(failed),
+        "device time": show_duration(device_time(contents)),
+        "changed (UTC)": datetime.fromtimestamp(changed, UTC).strftime("%Y-%m-%d %H:%M"),
+        "kind": contents.study.kind,
+    }
 
 
 def write_index(store: Path, out: Path | None = None) -> Path:
     """Write the index of a store (`index.html`), and each report missing or outdated."""
     path = store / FILE_NAME if out is None else out
-    summaries, problems = [], {}
+    rows, problems = {}, {}
     for folder in study_folders(store):
         try:
-            summaries.append(refresh_report(folder))
+            rows[folder.name] = refresh_report(folder, path.parent)
         except InputError as problem:
             problems[folder] = str(problem)
     others = [folder for folder in sorted(store.glob("[!.]*/")) if not ledger_path(folder).is_file()]
-    problems |= {folder: _lost_ledger(folder) for folder in others if (folder / backup.FILE_NAME).is_file()}
+    lost = "Its ledger is missing; `rse-study run` of this study goes on from"
+    backups = {folder: folder / BACKUP for folder in others if (folder / BACKUP).is_file()}
+    problems |= {folder: f"{lost} {backup}." for folder, backup in backups.items()}
     unrelated = [folder.name for folder in others if folder not in problems]
-    return page.write(path, render_index(summaries, problems, path, unrelated))
-
-
-def _lost_ledger(folder: Path) -> str:
-    return f"Its ledger is missing; `rse-study run` of this study goes on from {folder / backup.FILE_NAME}."
+    return page.write(path, render_index(rows, problems, unrelated))
 
 
 def render_index(
-    summaries: list[StudySummary], problems: dict[Path, str], path: Path, unrelated: Sequence[str] = ()
+    rows: Mapping[str, dict[str, object]], problems: Mapping[Path, str], unrelated: Sequence[str] = ()
 ) -> str:
-    """Return the index as HTML, with links relative to `path`.
-
-    `unrelated` folders hold no study.
-    """
-    heading = f"<h1>{counted(len(summaries) + len(problems), 'study').replace('studys', 'studies')}</h1>"
+    """Return the index as HTML; `unrelated` folders hold no study."""
+    heading = f"<h1>{counted(len(rows) + len(problems), 'study').replace('studys', 'studies')}</h1>"
     note = f"These folders hold no study: {', '.join(unrelated)}." if unrelated else ""
-    if not summaries and not problems:
+    if not rows and not problems:
         return page.page("Studies", [heading, page.paragraph(f"None has run here yet. {note}".strip())])
-    rows = [_row(one, path) for one in summaries]
-    anchors = [f"study-{page.anchor_name(one.folder.name)}-{number}" for number, one in enumerate(summaries)]
-    frame = pd.DataFrame(rows, dtype=object)
+    anchors = [f"study-{page.anchor_name(name)}-{number}" for number, name in enumerate(rows)]
+    frame = pd.DataFrame(rows.values(), dtype=object)
     table = page.table(frame, (), "index", "studies", anchors)
     meant = page.folded("What device time includes", page.paragraph(INCLUDED))
     parts = [page.section("Studies", page.paragraph(LEGEND), table, page.paragraph(note), meant)]
@@ -140,21 +110,6 @@ def render_index(
         unreadable = pd.DataFrame(lines, columns=["study", "why"], dtype=object)
         parts.append(page.section("Cannot be read", page.table(unreadable, (), "plain", "unreadable")))
     return page.page("Studies", [heading, *parts], STYLE)
-
-
-def _row(one: StudySummary, path: Path) -> dict[str, object]:
-    report = os.path.relpath(report_path(one.folder), path.parent)
-    return {
-        "study": page.CellLink(one.folder.name, quote(Path(report).as_posix())),
-        "question": one.question,
-        "state": one.state,
-        "answer": one.answer,
-        "ended": f"{one.num_ended} of {one.num_planned}",
-        "failed": str(one.num_failed),
-        "device time": show_duration(one.device_s),
-        "changed (UTC)": one.changed,
-        "kind": one.kind,
-    }
 
 
 STYLE = """

@@ -5,18 +5,12 @@ from pathlib import Path
 from analysis import page
 from analysis.comparison import Comparison, read_comparison
 from analysis.contents import Contents, read_contents
-from analysis.sections.account import cells, cost, failures, provenance, revisions
-from analysis.sections.compared import compared, decisions, each_pair
-from analysis.sections.confirmed import confirmation
-from analysis.sections.course import course
-from analysis.sections.diagnostics import diagnostics
-from analysis.sections.factors import factors
-from analysis.sections.grid import grid_axes, grid_rows, grid_steps
-from analysis.sections.how_it_ran import how_it_ran
-from analysis.sections.items import items
+from analysis.sections.account import cells, cost, failures, how_it_ran, provenance, revisions
+from analysis.sections.compared import compared, decisions, each_pair, factors, items
+from analysis.sections.course import course, diagnostics
 from analysis.sections.opening import opening
-from analysis.sections.paper_figure import paper_figure
-from analysis.sections.paper_table import paper_table
+from analysis.sections.paper import paper_figure, paper_table
+from analysis.sections.results import confirmation, grid_axes, grid_rows, grid_steps
 from analysis.sections.search import search_sections
 from rse_study.results.reader import Reader
 

@@ -1,19 +1,23 @@
-"""The answer of a search, from its confirmation."""
+"""The answer of a search, and how far a study's stages are."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import isnan, nan
 
 import numpy as np
+import pandas as pd
 
 from analysis.answer import StageProgress, StudyAnswer
 from analysis.comparison_table import show_interval
-from analysis.formats import show_number, show_signed
-from analysis.phrases import counted, join_words
-from rse_study.results.comparing.comparisons import FIXED, MIN_SEEDS
-from rse_study.results.comparing.criterion import Criterion, RowVerdict
-from rse_study.results.comparing.verdicts import disagrees
+from analysis.contents import BASE, Contents, label_of, labels
+from analysis.formats import counted, join_words, show_number, show_signed
+from analysis.scores import is_higher_better, measures_of, scores
+from analysis.search import confirmed
+from rse_study.results.comparing.comparisons import FIXED, MIN_SEEDS, differences
+from rse_study.results.comparing.criterion import Criterion, RowVerdict, criterion_of, with_outcomes
+from rse_study.results.records import FINISHED, Stage
 from rse_study.results.statistics import EXACT_UP_TO, Interval, least_p, sign_flip_p, smallest_difference
+from rse_study.results.study_record import margin_of
 
 NO_BASE = "the base has no score with them"
 UNIT = ", Spearman x100"  # of most objectives: the facts below an answer name it
@@ -61,7 +65,7 @@ class ConfirmedTrial:
         if n > EXACT_UP_TO:
             return nan
         p, least = (min(1.0, one * num_together) for one in (sign_flip_p(np.array(self.sample)), least_p(n)))
-        return p if disagrees(self.interval(num_together), self.criterion, p, least) else nan
+        return p if self.criterion.disagrees(self.interval(num_together), p, least) else nan
 
     def resolvable(self, num_together: int) -> float:
         """Return the true difference that 4 of 5 confirmations with so many seeds find."""
@@ -193,4 +197,73 @@ def confirmed_answer(found: ConfirmedTrial, beyond: Sequence[ConfirmedTrial] = (
         shows_difference=verdict in ("better", "worse")
         and not opposed
         and isnan(found.adjusted_p(found.num_together)),
+    )
+
+
+def stage_progress(contents: Contents, stage: Stage) -> StageProgress:
+    """Return the progress of a stage: grid, search, confirm or path."""
+    cells, most = contents.stage(stage), contents.search.most_cells.get(stage, 0)
+    return StageProgress(int(cells["status"].isin(FINISHED).sum()), max(most, len(cells)))
+
+
+def confirmed_trial(contents: Contents) -> ConfirmedTrial | None:
+    """Return what confirmation found about the best trial; None without a score."""
+    cells = confirmed(contents)
+    if cells.empty:
+        return None
+    frame = scores(contents, cells)
+    return _confirmed_on(contents, frame, frame["measure"].iloc[0])
+
+
+def confirmed_objectives(contents: Contents) -> tuple[list[ConfirmedTrial], list[ConfirmedTrial]]:
+    """Return what confirmation found on each objective, and on each other evaluation."""
+    cells, objectives = confirmed(contents), labels(contents)
+    if cells.empty:
+        return [], []
+    frame = scores(contents, cells)
+    first = _confirmed_on(contents, frame, objectives[0])
+    if first is None:
+        return [], []
+    of_trial = frame[frame["row"].isin([first.row, BASE])]
+    found = {
+        measure: _confirmed_on(contents, of_trial, measure) or replace(first, measure=measure, sample=())
+        for measure in dict.fromkeys(frame["measure"])
+    }
+    alike = [replace(one, num_together=first.num_together) for one in found.values()]
+    return (
+        [one for one in alike if one.measure in objectives],
+        [one for one in alike if one.measure not in objectives],
+    )
+
+
+def _confirmed_on(contents: Contents, frame: pd.DataFrame, measure: str) -> ConfirmedTrial | None:
+    part = frame[frame["measure"] == measure].dropna(subset="seed")
+    known = part.dropna(subset="value")
+    rows = list(dict.fromkeys(known.loc[known["kind"] == "row", "row"]))
+    if not rows:
+        return None
+    has_base = (known["kind"] == "base").any()
+    table = known.pivot(index="row", columns="seed", values="value")
+    paired = {row: differences(table, {row: 1.0, BASE: -1.0}) for row in rows} if has_base else {}
+    own = known.loc[known["row"] == rows[0], "value"]
+    sample = tuple(float(value) for value in (paired[rows[0]] if has_base else own))
+    if not sample:
+        return None
+    study, rule = contents.study, criterion_of(contents.study, contents.revisions, contents.cells)
+    # A confidence sequence must not become narrower or wider as others get their seeds.
+    decided = contents.search.rows
+    num_planned = decided.num_rows - 1 if decided else frame.loc[frame["kind"] == "row", "row"].nunique()
+    num_known = sum(len(one) >= MIN_SEEDS for one in paired.values())
+    metrics = measures_of(study, contents.label) | {label_of(one): one.metric for one in study.all_objectives}
+    rule = with_outcomes(replace(rule, margin=margin_of(study, metrics.get(measure, measure))), part, BASE)
+    here = rule.on((rows[0], BASE))
+    return ConfirmedTrial(
+        row=rows[0],
+        reference=f"the {BASE}" if has_base else "",
+        measure=measure,
+        sample=sample,
+        num_together=max(1, num_planned if here.is_anytime else num_known),
+        less_is_better=not is_higher_better(contents, measure),
+        decimals=contents.decimals_by_measure[measure],
+        criterion=here,
     )

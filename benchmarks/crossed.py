@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from rse_study.results.comparing.comparisons import LEVEL, ComparedContrast, ContrastWeights, compare
 from rse_study.results.comparing.criterion import Criterion
 from rse_study.results.comparing.item_contrasts import MeasuredItems, crossed_interval, resampled_values
-from rse_study.results.comparing.verdicts import verdict_of
 from rse_study.results.statistics import Interval
 
 
@@ -67,7 +66,7 @@ def columns_of(one: ComparedContrast, both: Interval) -> dict[str, float | int |
         "crossed_high": both.high,
         "p_exact": one.p_exact,
         "better_seeds": len(one.better_seeds(less_is_better=one.criterion.less_is_better)),
-        "verdict": verdict_of(one),
+        "verdict": one.verdict,
     }
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.paper.claims import claims_of, printed_values
-from analysis.paper.columns import AS_PUBLISHED, MEAN, columns_of
+from analysis.paper.columns import AS_PUBLISHED, MEAN, claims_of, columns_of, printed_values
 from analysis.paper.ids import known_places
 from rse_study.data.catalogue import catalogue
 from rse_study.downstream import registry

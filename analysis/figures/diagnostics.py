@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from analysis.contents import BASE, Contents
-from analysis.figures.steps import add_lines
+from analysis.figures.curves import add_lines
 from analysis.figures.style import BLUE, label_text, plain
 from analysis.search import chosen_of
 from rse_study.results.row_names import names_of_cells

@@ -6,6 +6,7 @@ from html import escape
 from textwrap import wrap
 from typing import Any
 
+import pandas as pd
 import plotly.graph_objects as go
 from plotly.io import templates
 
@@ -103,6 +104,11 @@ def rows_height(ticks: Sequence[str], least: int) -> int:
     """Return the height in pixels of all rows, as high as the one with most lines."""
     lines = max((tick.count("<br>") + 1 for tick in ticks), default=1)
     return len(ticks) * max(least, 17 * lines + 6)
+
+
+def arms(value: pd.Series, low: pd.Series, high: pd.Series, **look: Any) -> dict[str, Any]:
+    """Return plotly's settings of the arms of intervals."""
+    return {"type": "data", "array": high - value, "arrayminus": value - low, **look}
 
 
 def chooser(buttons: Sequence[dict[str, Any]]) -> dict[str, Any]:

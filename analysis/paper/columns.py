@@ -1,10 +1,11 @@
-"""The mapping of a paper's columns and rows to our metrics and rows.
+"""The mapping of a paper's columns, rows and claims to our metrics and rows.
 
 Some tables have a block per encoder; a study is compared with its own encoder's block, or with BERT-base's if no paper
 has its encoder (`tiny`). The encoder's suffix in a row's name is dropped: SimCSE-BERT-base is SimCSE. Rows of a
 pretrained encoder without training are a study's baselines.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import nan
@@ -12,6 +13,8 @@ from math import nan
 import pandas as pd
 
 from analysis.paper import tables
+from analysis.paper.ids import table_ids
+from rse_study.results.comparing.claims import Claim
 from rse_study.results.records import BASELINES
 
 MEAN = "mean"  # the mean of the block's other columns
@@ -37,6 +40,11 @@ UNTRAINED = {
     "Mean": "mean",
     "Avg. BERT embeddings": "mean",
 }
+BETWEEN = re.compile(r" [><~] ")
+
+
+OBJECTIVE_STANDS_IN = ("rse-table5", "rse-table6", "l2p-table3", "vadv-table4", "vadv-table5", "vadv-table6")
+"""Tables of ablations: a study that does not measure their columns lays its objective beside the first one."""
 
 
 @dataclass(frozen=True)
@@ -91,3 +99,35 @@ def _printed(numbers: pd.DataFrame, block: str, name: str, encoder: str) -> dict
     )
     here = numbers[(is_here if block else True) & (numbers["column"] == name)]
     return {our_row(row, encoder): value for row, value in zip(here["row"], here["value"], strict=True)}
+
+
+def claims_of(table: str, encoder: str = "") -> list[Claim]:
+    """Return the paper's claims about a table or figure, none for an unknown one.
+
+    A claim about another encoder than `encoder` keeps its rows' full names, which no study has.
+    """
+    known, columns = tables.claims(), columns_of(table, encoder)
+    each = tuple(column.heading for column in columns if column.metric != MEAN)
+    return [
+        Claim(
+            id=row.id,
+            table=row.table,
+            kind=row.kind,
+            rows=tuple(our_row(name, BLOCKS.get(encoder, BERT)) for name in BETWEEN.split(row.rows)),
+            margin=float(row.margin),
+            says=row.says,
+            source=row.source,
+            measure=row.measure,
+            columns=each,
+        )
+        for row in known[known["table"] == table].itertuples()
+    ]
+
+
+def printed_values(table: str) -> dict[str, float]:
+    """Return a table's first column by row, where an objective may stand for it."""
+    if table not in table_ids() or (columns_of(table) and table not in OBJECTIVE_STANDS_IN):
+        return {}
+    frame = tables.read_table(table)
+    first = frame[frame["column"] == frame["column"].iloc[0]].drop_duplicates("row")
+    return dict(zip(first["row"], first["value"], strict=True))

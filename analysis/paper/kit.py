@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.comparison import Comparison
 from analysis.contents import Contents, label_of
-from analysis.phrases import counted
+from analysis.formats import counted
 from rse_study.results.comparing.criterion import criterion_of
 
 SEEDS_ONLY = "intervals reflect variation over training seeds only, not over checkpoints or test items."

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from itertools import groupby
 
 import pandas as pd
 
@@ -99,12 +100,9 @@ def _line(cells: Iterable[object]) -> str:
 def _head(columns: pd.Index) -> list[str]:
     if not isinstance(columns, pd.MultiIndex):
         return [_line(columns)]
-    groups: list[tuple[str, int, int]] = []  # name, first and last column, from 1
-    for number, (group, _) in enumerate(columns, start=1):
-        if groups and groups[-1][0] == group:
-            groups[-1] = (group, groups[-1][1], number)
-        else:
-            groups.append((group, number, number))
-    upper = [rf"\multicolumn{{{last - first + 1}}}{{c}}{{{escaped(name)}}}" for name, first, last in groups]
-    rules = [rf"\cmidrule(lr){{{first}-{last}}}" for name, first, last in groups if name]
+    upper, rules, last = [], [], 0
+    for name, part in groupby(columns, key=lambda pair: pair[0]):
+        first, last = last + 1, last + len(list(part))
+        upper.append(rf"\multicolumn{{{last - first + 1}}}{{c}}{{{escaped(name)}}}")
+        rules += [rf"\cmidrule(lr){{{first}-{last}}}"] if name else []
     return [" & ".join(upper) + r" \\", " ".join(rules), _line(name for _, name in columns)]

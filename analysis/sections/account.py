@@ -1,4 +1,4 @@
-"""The last sections of a report: cells, cost, failures, revisions, provenance."""
+"""The last sections of a report: cells, cost, how it ran, failures, provenance."""
 
 import json
 import re
@@ -11,16 +11,16 @@ from analysis import page
 from analysis.comparison_table import NOT_AGAIN
 from analysis.contents import Contents
 from analysis.cost import costs, lost_attempts
+from analysis.figures.attempts import draw_reasons, draw_timeline, reasons_data, timeline_data
 from analysis.figures.pareto import draw_pareto, pareto_data
-from analysis.figures.reasons import draw_reasons, reasons_data
-from analysis.formats import show_value
-from analysis.phrases import counted, show_duration, show_status, show_time
-from analysis.tables import show_score
-from rse_study.results import staleness
+from analysis.formats import counted, show_brief, show_duration, show_status, show_time, show_value
+from analysis.scores import show_score
 from rse_study.results.bit_equality import describe_machines
 from rse_study.results.citation import citation_of
 from rse_study.results.device_time import INCLUDED
+from rse_study.results.staleness import describe_stale
 from rse_study.results.study_record import StudyRecord
+from rse_study.search.budget import LIMITS
 from rse_study.search.state import STAGES
 
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
@@ -29,6 +29,10 @@ PARETO = (
     "Pareto front: no cell is both better and cheaper than one on it. Cells that were stopped early are hollow, and "
     "never on it. Training seconds are those of training and scoring alone, times devices, on a machine that may "
     "have been busy; the ledger does not count operations."
+)
+LANES = (
+    "Each bar is an attempt at a cell; bars above each other ran at the same time. The ledger does not record where "
+    "an attempt ran: a line of the figure is not a machine."
 )
 
 
@@ -135,19 +139,12 @@ def flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 def show_lost(contents: Contents) -> pd.DataFrame:
     """Return lost attempts as text: cell, attempt, start, duration, reason."""
     lost, where = lost_attempts(contents.attempts, contents.cells), cell_names(contents)
-    rows = [
-        (
-            where.get(row.cell, row.cell),
-            row.number,
-            show_time(row.started),
-            show_duration(row.seconds),
-            row.reason,
-        )
-        for row in lost.itertuples()
-    ]
-    return pd.DataFrame(
-        rows, columns=["cell", "attempt", "started (UTC)", "lasted at most", "reason"], dtype=object
+    shown = lost[["cell", "number", "started", "seconds", "reason"]].assign(
+        cell=[where.get(cell, cell) for cell in lost["cell"]],
+        started=lost["started"].map(show_time),
+        seconds=lost["seconds"].map(show_duration),
     )
+    return shown.set_axis(["cell", "attempt", "started (UTC)", "lasted at most", "reason"], axis=1)
 
 
 def show_events(contents: Contents) -> pd.DataFrame:
@@ -192,7 +189,7 @@ def provenance(contents: Contents) -> str:
     parts.append(page.paragraph(f"To cite: {cited}", "citation"))
     kit = f"rse-study report {contents.study.name} --kit DIR"
     parts.append(page.paragraph(f"To reproduce: {kit} writes commands, versions and an archive."))
-    parts.append(page.paragraph(staleness.describe(staleness.stale(contents.current, runs)), "note"))
+    parts.append(page.paragraph(describe_stale(contents.current, runs), "note"))
     parts.append(page.paragraph(describe_machines(contents.current["provenance"]), "note"))
     resolved = json.dumps(contents.study.resolved, indent=2, ensure_ascii=False)
     parts.append(page.folded("The study as it was run", f'<pre class="scroll">{page.escape(resolved)}</pre>'))
@@ -212,3 +209,31 @@ def plain_text(value: Any) -> str:
     if isinstance(value, dict) and value and all(isinstance(part, str | int) for part in value.values()):
         return ", ".join(f"{name} {part}" for name, part in value.items())
     return json.dumps(value, ensure_ascii=False)
+
+
+def how_it_ran(contents: Contents) -> str:
+    """Return section "How it ran"; nothing before the first attempt."""
+    attempts = timeline_data(contents, cell_names(contents))
+    if attempts.empty:
+        return ""
+    lanes = page.figure(draw_timeline(attempts), "timeline", attempts)
+    return page.section("How it ran", *budget(contents), page.paragraph(LANES), lanes)
+
+
+def budget(contents: Contents) -> list[str]:
+    """Return the search's budget, and whether it ended the search; empty without one."""
+    shares = contents.search.budget
+    if not shares:
+        return []
+    told = contents.search.reason_of_end or "the search's budget did not end it"
+    rows = [
+        (LIMITS[one.name], show_brief(one.limit, 4), show_brief(one.spent, 4), show_brief(one.with_next, 4))
+        for one in shares
+    ]
+    frame = pd.DataFrame(
+        rows, columns=["search budget", "limit", "spent", "with one more cell"], dtype=object
+    )
+    return [
+        page.paragraph(f"{told[0].upper()}{told[1:]}."),
+        page.table(frame, kind="plain", name="search-budget"),
+    ]

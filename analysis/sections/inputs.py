@@ -1,15 +1,20 @@
 """Every attacked input to browse: both texts, and the victim's scores of both."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
+from itertools import pairwise
 from math import isfinite
 from typing import Any
 
 import pandas as pd
 
 from analysis import page
-from analysis.marked import marked
 
+# The attacks' definition of a word, which positions count; rse_study/evaluation/attacks/attacked_text.py says why.
+WORD = re.compile(r"(?![-'_*@])[\w'\-_*@`×˗]+")
+Pieces = list[str]
+"""Unchanged and changed pieces in turn; the first and the last are unchanged, and some are empty."""
 ALL = ""  # the choice that filters nothing
 OUTCOMES = {
     "succeeded": "succeeded: fell",
@@ -30,21 +35,54 @@ LEGEND = (
 )
 
 
+def marked(
+    original: Sequence[str], adversarial: Sequence[str], changed: Sequence[int]
+) -> tuple[list[Pieces], list[Pieces]]:
+    """Return the pieces of both texts; `changed` counts words through all parts.
+
+    An adversarial part that differs elsewhere too, or lost a word, is one unchanged piece.
+    """
+    before, after, num_before = [], [], 0
+    for text, other in zip(original, adversarial, strict=True):
+        words = list(WORD.finditer(text))
+        here = [place - num_before for place in sorted(changed) if 0 <= place - num_before < len(words)]
+        pieces = _cut(text, [words[place].span() for place in here])
+        before.append(pieces)
+        after.append(_around(pieces[::2], other) or [other])
+        num_before += len(words)
+    return before, after
+
+
+def _cut(text: str, spans: Sequence[tuple[int, int]]) -> Pieces:
+    edges = [0, *(edge for span in spans for edge in span), len(text)]
+    return [text[start:end] for start, end in pairwise(edges)]
+
+
+def _around(kept: Sequence[str], text: str) -> Pieces | None:
+    """Cut the text at the first match of each kept piece; None if they do not fit."""
+    if not text.startswith(kept[0]):
+        return None
+    pieces, cursor = [kept[0]], len(kept[0])
+    for number, plain in enumerate(kept[1:], start=2):
+        last_place = len(text) - len(plain)
+        place = text.find(plain, cursor + 1) if number < len(kept) else last_place
+        if place <= cursor or not text.startswith(plain, place):
+            return None
+        pieces += [text[cursor:place], plain]
+        cursor = place + len(plain)
+    return pieces if cursor == len(text) else None
+
+
 def inputs(outcomes: pd.DataFrame) -> str:
     """Return section "Inputs": filters, a list, and all inputs as JSON for its script."""
     if outcomes.empty:
         return page.section("Inputs", page.paragraph("None yet."))
-    known = {name: dict.fromkeys(outcomes[name]) for name in ("set", "recipe", "outcome")}
-    verdicts = [(name, text) for name, text in OUTCOMES.items() if name in known["outcome"]]
-    choices = "".join(
-        [
-            choice("set", "set", [(ALL, "all"), *((name, name) for name in known["set"])]),
-            choice("recipe", "recipe", [(ALL, "all"), *((name, name) for name in known["recipe"])]),
-            choice("outcome", "outcome", [(ALL, "all"), *verdicts]),
-            choice("order", "order", list(ORDERS.items())),
-            '<label>text <input id="inputs-search" type="search" placeholder="in either text"></label>',
-        ]
-    )
+    options = {name: {ALL: "all"} | {one: one for one in outcomes[name]} for name in ("set", "recipe")}
+    there = set(outcomes["outcome"])
+    options["outcome"] = {ALL: "all"} | {name: text for name, text in OUTCOMES.items() if name in there}
+    options["order"] = ORDERS
+    choices = "".join(choice(name, texts) for name, texts in options.items())
+    choices += '<label>text <input id="inputs-search" type="search" placeholder="in either text"></label>'
     listing = '<div id="inputs-list"></div>'
     content = "".join(
         f'<script type="application/json" id="inputs-{name}">{page.embedded(given)}</script>'
@@ -56,12 +94,13 @@ def inputs(outcomes: pd.DataFrame) -> str:
     )  # fmt: skip
 
 
-def choice(name: str, text: str, options: Iterable[tuple[str, str]]) -> str:
+def choice(name: str, options: Mapping[str, str]) -> str:
     """Return a labelled drop-down list."""
     inside = "".join(
-        f'<option value="{page.escape(value)}">{page.escape(shown)}</option>' for value, shown in options
+        f'<option value="{page.escape(value)}">{page.escape(shown)}</option>'
+        for value, shown in options.items()
     )
-    return f'<label>{page.escape(text)} <select id="inputs-{name}">{inside}</select></label>'
+    return f'<label>{name} <select id="inputs-{name}">{inside}</select></label>'
 
 
 def turning(place: str) -> str:

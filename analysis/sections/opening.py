@@ -3,30 +3,30 @@
 import pandas as pd
 
 from analysis import page
-from analysis.answer import StudyAnswer, claims_answer, grid_answer
+from analysis.answer import StudyAnswer, claims_answer, grid_answer, with_effects
 from analysis.axis_pairs import apart_text, axis_pairs
 from analysis.comparison import Comparison
 from analysis.comparison_table import resolution_text
-from analysis.contents import Contents, objective_decimals
+from analysis.contents import Contents, labels, objective_decimals
 from analysis.cost import lost_attempts, time_text
-from analysis.effects import with_effects
-from analysis.figures.reasons import alike
-from analysis.formats import show_number, show_value
-from analysis.front import labels
-from analysis.phrases import counted, join_words, show_power
-from analysis.progress import confirmed_objectives, confirmed_trial, stage_progress
+from analysis.figures.attempts import alike
+from analysis.formats import counted, join_words, show_number, show_power, show_value
 from analysis.scores import is_higher_better, result_scores, summarise
 from analysis.search import base_values, trials
-from analysis.search_answer import ConfirmedTrial, search_answer
-from analysis.sections.confirmed import fresh_seeds
-from analysis.sections.importance import which_axis_text
-from analysis.sections.path import path_answer
+from analysis.search_answer import (
+    ConfirmedTrial,
+    confirmed_objectives,
+    confirmed_trial,
+    search_answer,
+    stage_progress,
+)
+from analysis.sections.axes import path_answer, which_axis_text
+from analysis.sections.results import fresh_seeds
 from rse_study.results.comparing.comparisons import MIN_SEEDS
-from rse_study.results.comparing.verdicts import verdict_of
+from rse_study.results.reader import count_cells
 from rse_study.results.records import BASELINES
 from rse_study.results.row_checks import inert_sentences
 
-ORDER = ("complete", "stopped_early", "failed", "running")
 FEW_ROWS = 3  # that are named beside the best; more are counted
 FEW_REASONS = 2  # reasons that are quoted; the others are counted
 
@@ -108,7 +108,7 @@ def best_row(contents: Contents, comparison: Comparison) -> str:
 def _how_sure(row: str, comparison: Comparison) -> str:
     """Say the verdict on the row, and which others are as good: the highest mean is no proof."""
     baseline, one = comparison.baseline, comparison.compared.get(row)
-    verdict = verdict_of(one) if one else "undecided"
+    verdict = one.verdict if one else "undecided"
     own = "not shown to be better"
     if baseline:
         words = {"better": "better than", "worse": "worse than", "same": "the same within the margin as"}
@@ -237,13 +237,6 @@ def _reasons(reasons: pd.Series) -> str:
     return join_words([*shown, *([counted(others, "other reason")] if others else [])])
 
 
-def counts(cells: pd.DataFrame, num_planned: int) -> dict[str, int]:
-    """Count cells by status; `missing` are those that the next run will take up."""
-    found = cells["status"].value_counts()
-    known = {status: int(found.get(status, 0)) for status in ORDER}
-    return known | {"missing": max(0, max(num_planned, len(cells)) - sum(known.values()))}
-
-
 def states(contents: Contents) -> str:
     """Return the counts of each stage's cells, in sentences."""
     study = contents.study
@@ -252,28 +245,29 @@ def states(contents: Contents) -> str:
         rows, seeds = cells["trial"].nunique(), cells["seed"].nunique()
         each = "up to " * (contents.search.rows is not None)
         shape = f"Grid of {counted(rows, 'row')} x {each}{counted(seeds, 'seed')}" if rows else "Grid"
-        return state(shape, counts(cells, study.num_cells))
-    parts = [state("Search", counts(contents.first_seeds, study.num_trials), "trials")]
+        return state(shape, cells, study.num_cells)
+    parts = [state("Search", contents.first_seeds, study.num_trials, "trials")]
     most = contents.search.most_cells
     if study.is_cut_short:
         asked = study.settings.num_trials or study.num_trials
         parts.append(f"The search's budget ended it; its file asks for {asked} trials.")
     if most["confirm"] or len(contents.stage("confirm")):
-        parts.append(state("Confirmation", counts(contents.stage("confirm"), most["confirm"])))
+        parts.append(state("Confirmation", contents.stage("confirm"), most["confirm"]))
     if most["path"]:
-        parts.append(state("Ablation path", counts(contents.stage("path"), most["path"])))
+        parts.append(state("Ablation path", contents.stage("path"), most["path"]))
     return " ".join(parts)
 
 
-def state(what: str, numbers: dict[str, int], unit: str = "cells") -> str:
+def state(what: str, cells: pd.DataFrame, num_planned: int, unit: str = "cells") -> str:
     """Return text such as "Search: 7 of 16 trials complete, 1 failed"."""
+    numbers = count_cells(cells["status"], max(num_planned, len(cells)))
     complete, missing = numbers["complete"], numbers["missing"]
     between = [
         f"{numbers[status]} {text}"
         for status, text in (("stopped_early", "stopped early"), ("failed", "failed"), ("running", "running"))
         if numbers[status]
     ]
-    parts = [f"{complete} of {sum(numbers.values())} {unit} complete", *between]
+    parts = [f"{complete} of {numbers['planned']} {unit} complete", *between]
     parts += [f"{missing} to run"] if missing else []
     return f"{what}: {', '.join(parts)}."
 

@@ -73,7 +73,7 @@ def evaluations_frame(reader: Reader) -> pd.DataFrame:
 def importance_frame(reader: Reader) -> pd.DataFrame:
     """Return one row per axis and evaluator, most important first."""
     study, rows = reader.study(), reader.importance()
-    headings = dict(zip((axis.name for axis in study.axes), study.headings, strict=True))
+    headings = study.heading_of
     return with_columns(rows.assign(axis=[headings.get(name, name) for name in rows["axis"]]), "importance")
 
 

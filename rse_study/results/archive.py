@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 from rse_study.errors import InputError, first_line
 from rse_study.results.files.atomic import drafted
+from rse_study.results.files.backup import copy_of
 from rse_study.results.files.failures import failure_of
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.files.tar_file import DAMAGE, read_tar
@@ -51,7 +52,10 @@ def write_archive(study_dir: Path, path: Path, assets: Iterable[Path] = ()) -> P
             tarfile.open(draft, "w:xz", dereference=True) as archive,
             TemporaryDirectory() as folder,
         ):
-            files = {LEDGER: _ledger_copy(study_dir, Path(folder))}
+            copy = Path(folder) / LEDGER  # as it is between two transactions, even while a driver writes it
+            with closing(sqlite3.connect(ledger_path(study_dir))) as ledger:
+                copy.write_bytes(copy_of(ledger))
+            files = {LEDGER: copy}
             files |= {str(file.relative_to(study_dir)): file for file in sorted(study_dir.rglob("*.json"))}
             files |= {f"{ASSETS}/{asset.name}{WEIGHTS}": asset / f"model{WEIGHTS}" for asset in assets}
             files |= {f"{ASSETS}/{file.name}": file for file in (study_dir / ASSETS).glob("*")}
@@ -69,17 +73,6 @@ def write_archive(study_dir: Path, path: Path, assets: Iterable[Path] = ()) -> P
     except sqlite3.DatabaseError as error:
         raise failure_of(error, ledger_path(study_dir)) or error from None
     return path
-
-
-def _ledger_copy(study_dir: Path, folder: Path) -> Path:
-    """Copy the ledger as it is between two transactions, even while a driver writes it."""
-    copy = folder / LEDGER
-    with (
-        closing(sqlite3.connect(ledger_path(study_dir))) as ledger,
-        closing(sqlite3.connect(copy)) as into,
-    ):
-        ledger.backup(into)
-    return copy
 
 
 def unpack_archive(archive: Path, store: Path) -> Path:

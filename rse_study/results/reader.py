@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from rse_study.deferred import DeferredModule
 from rse_study.results.files.connect import open_study
@@ -62,16 +62,14 @@ if TYPE_CHECKING:
 else:  # `status` and `studies` read records alone
     pd = DeferredModule("pandas")
 
-Arguments = ParamSpec("Arguments")
+ReadFrame = TypeVar("ReadFrame", bound=Callable[..., Any])
 
 
-def once(
-    read: Callable[Concatenate["Reader", Arguments], "pd.DataFrame"],
-) -> Callable[Concatenate["Reader", Arguments], "pd.DataFrame"]:
+def once(read: ReadFrame) -> ReadFrame:
     """Cache a frame inside `with`: a comparison reads it up to 8 times."""
 
     @wraps(read)
-    def answer(self: "Reader", *args: Arguments.args, **named: Arguments.kwargs) -> "pd.DataFrame":
+    def answer(self: "Reader", *args: Any, **named: Any) -> "pd.DataFrame":
         if self._frames is None:
             return read(self, *args, **named)
         asked = (read.__name__, args, *named.items())
@@ -79,7 +77,7 @@ def once(
             self._frames[asked] = read(self, *args, **named)
         return self._frames[asked].copy(deep=False)
 
-    return answer
+    return cast(ReadFrame, answer)
 
 
 @names_failures
@@ -90,7 +88,7 @@ class Reader:
     """
 
     def __init__(self, study_dir: Path) -> None:
-        self._study_dir = study_dir
+        self.study_dir = study_dir
         self._db = open_study(study_dir)
         self._frames: dict[tuple[Any, ...], "pd.DataFrame"] | None = None
 
@@ -106,22 +104,18 @@ class Reader:
         self.close()
 
     @property
-    def study_dir(self) -> Path:
-        return self._study_dir
-
-    @property
     def ledger(self) -> LedgerQueries:
         return LedgerQueries(self._db)
 
     def is_held(self) -> bool:
-        return holder(self._study_dir) is not None
+        return holder(self.study_dir) is not None
 
     def study(self) -> StudyRecord:
-        return self.ledger.frozen_study(str(ledger_path(self._study_dir)))
+        return self.ledger.frozen_study(str(ledger_path(self.study_dir)))
 
     def records(self) -> list[CellRecord]:
         """Return the current cells, each with its status for the next run."""
-        return cells_for_next_run(self.ledger, self._study_dir)
+        return cells_for_next_run(self.ledger, self.study_dir)
 
     def revisions(self) -> "pd.DataFrame":
         """Return one row per revision, oldest first: number, at, change, study (a dict)."""
@@ -214,7 +208,8 @@ class Reader:
         frame["evaluation"] = [evaluation_name(*parts) for parts in names]
         whole = zip(frame["evaluation"], frame["aggregation"], strict=True)
         frame["metric"] = ["/".join(parts) for parts in whole]
-        now = self._fingerprints()
+        study = self.ledger.study()
+        now = study.fingerprints if study else {}
         given = zip(frame["evaluation"], frame["fingerprint"], strict=True)
         counts = [found == now.get(name, found) != WITHDRAWN for name, found in given]
         return (
@@ -237,7 +232,7 @@ class Reader:
 
     def statuses_for_next_run(self) -> dict[str, Status]:
         rows = self._db.execute("SELECT identity, status FROM cell")
-        return {identity: status_for_next_run(self._study_dir, identity, status) for identity, status in rows}
+        return {identity: status_for_next_run(self.study_dir, identity, status) for identity, status in rows}
 
     @once
     def trials_table(self) -> "pd.DataFrame":
@@ -254,10 +249,6 @@ class Reader:
         table["objective"] = values.where(cells["status"].isin(HAS_RESULT))
         table["t"] = cells["identity"].map(last["t"]).astype("Int64")
         return table.join(cells[["duration_s", "reason", "identity"]])
-
-    def _fingerprints(self) -> dict[str, str]:
-        study = self.ledger.study()
-        return study.fingerprints if study else {}
 
     def _read(self, query: str, *values: Any) -> "pd.DataFrame":
         return pd.read_sql_query(query, self._db, params=values)

@@ -1,7 +1,9 @@
 """Means, intervals, paired tests, and what a number of seeds can show.
 
 Values are scores over seeds, floats [n]. Every function raises ValueError for samples that are too small or
-not finite, and for a level outside (0, 1).
+not finite, and for a level outside (0, 1). E-values and confidence sequences hold however often one looks: a t interval
+holds for a number of seeds that was fixed beforehand, and whoever adds seeds until it excludes 0 is wrong more often
+than it says.
 """
 
 from dataclasses import dataclass
@@ -14,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 EXACT_UP_TO = 20  # differences: 2^20 sign patterns
 CLOSE = 1e-9  # relative: a difference by rounding alone counts as none
 WIDEST = float(np.nextafter(1, 0))  # level 1 has no bootstrap interval; this one ends at the extreme values
+PRIOR_VARIANCE = 1.0
+"""Variance g of the standardised effect. Effects of one standard deviation or more are found with the fewest seeds."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +31,20 @@ class Interval:
         return value < self.low or value > self.high
 
 
+EVERYTHING = Interval(-float("inf"), float("inf"))
+
+
 def t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     """Return Student's t interval of the mean of `values` [n], n >= 2."""
     sample = sample_of(values, 2)
     half = _t_quantile(level, sample.size - 1) * standard_error(sample)
     return Interval(float(sample.mean() - half), float(sample.mean() + half))
+
+
+def share_interval(num: int, of: int, level: float = 0.95) -> Interval:
+    """Return Wilson's score interval (1927), which has a width even if all agree."""
+    found = scipy.stats.binomtest(num, of).proportion_ci(level, method="wilson")
+    return Interval(float(found.low), float(found.high))
 
 
 def bca_interval(
@@ -189,3 +202,52 @@ def check_level(level: float) -> None:
 def are_equal(sample: NDArray[np.float64]) -> bool:
     """Whether values differ by no more than rounding."""
     return bool(np.ptp(sample) <= CLOSE * np.abs(sample).max())
+
+
+def e_value(differences: ArrayLike, g: float = PRIOR_VARIANCE) -> float:
+    """Return the evidence against a mean of 0: in the long run at most 1 if it is 0.
+
+    P(E >= 1/a after any number of differences) <= a for independent normal differences of mean 0 and unknown
+    variance: a normal mixture over the standardised effect, with the right-Haar prior on the standard deviation
+    (Hendriksen, de Heide and Grünwald 2021; Pérez-Ortiz et al. 2022; Wang and Ramdas 2023). One difference gives 1.
+    Equal differences give what t tends to, (1 + n g)^((n - 1) / 2); where all are 0, they give the least value.
+    """
+    sample = sample_of(differences, 1)
+    n, grown = sample.size, 1 + sample.size * g
+    if n == 1:
+        return 1.0
+    if are_equal(sample):
+        return float(grown ** (-0.5 if sample[0] == 0 else (n - 1) / 2))
+    x = (float(sample.mean()) / standard_error(sample)) ** 2 / (n - 1)
+    log_ratio = np.log1p(x) - np.log1p(x / grown)
+    return float(np.exp(n / 2 * log_ratio - np.log(grown) / 2))
+
+
+def confidence_sequence(differences: ArrayLike, level: float = 0.95, g: float = PRIOR_VARIANCE) -> Interval:
+    """Return the interval of the mean that holds after every number of differences.
+
+    It has every mean against which the differences have an e-value below 1 / (1 - `level`), and is the whole line
+    where so few differences can exclude nothing. Intervals of fewer differences are not intersected with it, so that it
+    depends on the differences alone and not on their order.
+    """
+    check_level(level)
+    sample = sample_of(differences, 1)
+    n, grown = sample.size, 1 + sample.size * g
+    ratio = (grown**0.5 / (1 - level)) ** (2 / n)
+    if ratio >= grown:
+        return EVERYTHING
+    middle = float(sample.mean())
+    if are_equal(sample):
+        return Interval(middle, middle)
+    half = standard_error(sample) * float(np.sqrt((n - 1) * (ratio - 1) / (1 - ratio / grown)))
+    return Interval(middle - half, middle + half)
+
+
+def least_n(level: float = 0.95, g: float = PRIOR_VARIANCE) -> int:
+    """Return the fewest differences that can exclude anything.
+
+    >>> least_n(0.95)
+    5
+    """
+    check_level(level)
+    return next(n for n in count(1) if (1 + n * g) ** ((n - 1) / 2) > 1 / (1 - level))

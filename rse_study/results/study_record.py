@@ -1,13 +1,14 @@
-"""The frozen study of a ledger: objectives, axes, settings, revisions."""
+"""The frozen study of a ledger: objectives, axes, settings, margin."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from operator import not_
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError, model_serializer
+from pydantic import Field, ValidationError
 
 from rse_study.errors import InputError
 from rse_study.results.manipulation import ManipulationCheck
-from rse_study.results.records import LESS_IS_BETTER, Direction, Measure, Record
+from rse_study.results.records import LESS_IS_BETTER, POINTS, Direction, Measure, Record, unit_by_name
 from rse_study.results.settings import ConfirmSettings, StudySettings
 
 OWN_COLUMNS = frozenset((
@@ -18,6 +19,8 @@ OWN_COLUMNS = frozenset((
 MINUS = " - "
 AT_CHECKPOINT = "/kept"
 """Ending of a metric's name: its value at the checkpoint that is kept, not at the last step."""
+DEFAULT_MARGIN = 0.5
+"""Points of a score x 100, such as a correlation or an accuracy."""
 
 
 class ObjectiveRecord(Record):
@@ -69,32 +72,13 @@ class AxisRecord(Record):
     log: bool = False
     choices: tuple[Any, ...] = ()
     """Values, or names of variants."""
-    when: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
-    """The parent axis and the values at which this axis exists; empty if it always does."""
-
-    @model_serializer(mode="wrap")
-    def _as_before_conditions(self, write: Callable[["AxisRecord"], dict[str, Any]]) -> dict[str, Any]:
-        """Omit an empty `when`, as in records frozen before conditions existed."""
-        content = write(self)
-        return {name: value for name, value in content.items() if name != "when" or value}
+    when: dict[str, tuple[Any, ...]] = Field(default_factory=dict, exclude_if=not_)
+    """The parent axis and the values at which this axis exists; empty, and omitted as in records frozen
+    before conditions existed, if it always does."""
 
     def is_active(self, proposal: Mapping[str, Any]) -> bool:
         """Whether a trial with these values has the axis."""
         return all(proposal.get(name) in values for name, values in self.when.items())
-
-
-class KnownTrial(Record):
-    """Result of another study's trial that an earlier version gave to a search."""
-
-    study: str
-    trial: int
-    proposal: dict[str, Any]
-    """Values by axis of this study."""
-    values: tuple[float, ...]
-    """Objectives, each the mean over its seeds."""
-    violations: tuple[float, ...] = ()
-    num_steps: int = 1
-    """optimiser steps behind the values, over all seeds"""
 
 
 class StudyRecord(Record):
@@ -124,21 +108,16 @@ class StudyRecord(Record):
     """Whether the search ended before its trials did; never stored: `search.state` sets it."""
     num_confirmable: int | None = Field(None, exclude=True)
     """If so, the most trials, besides the base, that can be confirmed."""
-    known_trials: tuple[KnownTrial, ...] = ()
-    """Trials given to the search before its first one; not results of it."""
+    known_trials: tuple[dict[str, Any], ...] = ()
+    """Another `study`'s trials that an earlier version gave to the search before its first one; not results of it."""
     checks: tuple[ManipulationCheck, ...] = ()
     """Manipulation checks of its methods; empty where an older version froze it."""
     unchecked: tuple[str, ...] = ()
     """Methods that name no checks."""
     resolved: dict[str, Any] = Field(default_factory=dict)
-    file: str = ""
-    """Path of the file that made this revision; empty where an older version froze it."""
-    file_hash: str = ""
-
-    @model_serializer(mode="wrap")
-    def _as_before_files(self, write: Callable[["StudyRecord"], dict[str, Any]]) -> dict[str, Any]:
-        """Omit an absent file, as in records frozen before files were noted."""
-        return {name: value for name, value in write(self).items() if value or not name.startswith("file")}
+    file: str = Field("", exclude_if=not_)
+    """Path of the file that made this revision; empty, and omitted, where an older version froze it."""
+    file_hash: str = Field("", exclude_if=not_)
 
     @property
     def settings(self) -> StudySettings:
@@ -222,3 +201,30 @@ class StudyRecord(Record):
             f"{text} of {axis.paths[0]}" if text in clashes else text
             for text, axis in zip(unique, self.axes, strict=True)
         )
+
+    @property
+    def heading_of(self) -> dict[str, str]:
+        """The heading of each axis by its name."""
+        return dict(zip((axis.name for axis in self.axes), self.headings, strict=True))
+
+
+def margin_of(study: StudyRecord, metric: str = "") -> float:
+    """Return the margin of a metric in its unit, by default of the objective.
+
+    0 means none. A study's own `margin` is in the unit of its objective, and holds for all metrics in that unit whose
+    measure has no margin of its own.
+    """
+    objective, given = study.objective, study.settings.margin
+    if given is not None and metric in ("", objective.metric, objective.evaluation):
+        return given
+    metric = metric or objective.metric
+    own = next((one.margin for one in study.shown_measures if one.metric == metric), None)
+    if own is not None or not is_in_points(study, metric):
+        return own or 0.0
+    return given if given is not None and is_in_points(study, objective.metric) else DEFAULT_MARGIN
+
+
+def is_in_points(study: StudyRecord, metric: str) -> bool:
+    """Whether a metric is a score x 100: its measure says so, or else its name."""
+    units = {one.metric: one.unit for one in study.shown_measures}
+    return all(units.get(part, unit_by_name(part)) == POINTS for part in metric.split(MINUS))

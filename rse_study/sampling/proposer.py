@@ -13,7 +13,7 @@ from optuna.trial import Trial, TrialState, create_trial
 from rse_study.errors import InputError, first_line
 from rse_study.sampling.optuna_types import STATES, distribution_of
 from rse_study.sampling.samplers import DISCARDED, make_sampler, point_of
-from rse_study.search.observation import TrialOutcome
+from rse_study.search.choice import TrialOutcome
 from rse_study.study.definition.domains import Domain, Int
 from rse_study.study.definition.search import Sampler
 

@@ -10,22 +10,12 @@ from typing import Any
 
 import numpy as np
 import optuna
-from optuna import Study
+from optuna import Study, samplers
 
 # Optuna's own CMA-ES maps points with it; nothing public does.
 from optuna._transform import _SearchSpaceTransform
 from optuna.distributions import BaseDistribution
 from optuna.exceptions import ExperimentalWarning
-from optuna.samplers import (
-    BaseGASampler,
-    BaseSampler,
-    CmaEsSampler,
-    GPSampler,
-    NSGAIIISampler,
-    NSGAIISampler,
-    RandomSampler,
-    TPESampler,
-)
 from optuna.samplers.nsgaii import UniformCrossover
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState, create_trial
@@ -36,7 +26,7 @@ from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.search import Sampler
 
 
-class StatelessCmaEs(CmaEsSampler):
+class StatelessCmaEs(samplers.CmaEsSampler):
     """CMA-ES (Hansen 2016) that replays all earlier generations at every ask.
 
     Optuna's keeps its optimiser, pickled, in attributes of the trials, which no ledger holds. Here every `popsize`
@@ -68,7 +58,7 @@ DISCARDED = "discarded"
 """user attribute of a proposal that was known already, and is no trial"""
 
 
-class GpOfAllTrials(GPSampler):
+class GpOfAllTrials(samplers.GPSampler):
     """A Gaussian process that takes stopped and failed trials for the worst one.
 
     Optuna's leaves them out, and would propose such a point again and again: nothing that it knows has changed.
@@ -84,22 +74,10 @@ class GpOfAllTrials(GPSampler):
         imputed = optuna.create_study(directions=study.directions)
         values = _worst_values(complete, study.directions)
         for one in study.get_trials(deepcopy=False):
-            imputed.add_trial(_with_result(one, values) if _has_no_value(one) else one)
+            if one.state in (TrialState.PRUNED, TrialState.FAIL) and DISCARDED not in one.user_attrs:
+                one = create_trial(params=one.params, distributions=one.distributions, values=values)
+            imputed.add_trial(one)
         return super().sample_relative(imputed, trial, search_space)
-
-
-def _has_no_value(trial: FrozenTrial) -> bool:
-    ended = trial.state in (TrialState.PRUNED, TrialState.FAIL)
-    return ended and DISCARDED not in trial.user_attrs
-
-
-def _with_result(trial: FrozenTrial, values: list[float]) -> FrozenTrial:
-    return create_trial(
-        state=TrialState.COMPLETE,
-        params=trial.params,
-        distributions=trial.distributions,
-        values=values,
-    )
 
 
 def _worst_values(complete: Sequence[FrozenTrial], directions: Sequence[StudyDirection]) -> list[float]:
@@ -110,7 +88,7 @@ def _worst_values(complete: Sequence[FrozenTrial], directions: Sequence[StudyDir
     ]
 
 
-class StatelessGenetic(BaseGASampler):
+class StatelessGenetic(samplers.BaseGASampler):
     """A genetic sampler that selects the parents of all generations at every ask.
 
     Optuna's keep generations and parents in attributes, which no ledger holds. Here every `population_size` complete
@@ -130,7 +108,7 @@ class StatelessGenetic(BaseGASampler):
     ) -> None:
         super().__init__(population_size=population_size, **settings)
         self._size, self._selector = population_size, selector
-        self._uniform = RandomSampler(seed=mutation_seed)
+        self._uniform = samplers.RandomSampler(seed=mutation_seed)
         self._complete: list[FrozenTrial] | None = None
         self._parents: list[list[FrozenTrial]] = [[]]  # by generation; the first has none
 
@@ -159,11 +137,11 @@ class StatelessGenetic(BaseGASampler):
         return self._complete
 
 
-class StatelessNsga2(StatelessGenetic, NSGAIISampler):
+class StatelessNsga2(StatelessGenetic, samplers.NSGAIISampler):
     """NSGA-II (Deb et al. 2002) of Optuna."""
 
 
-class StatelessNsga3(StatelessGenetic, NSGAIIISampler):
+class StatelessNsga3(StatelessGenetic, samplers.NSGAIIISampler):
     """NSGA-III (Deb and Jain 2014) of Optuna."""
 
 
@@ -218,11 +196,11 @@ WITHOUT_MODEL: dict[str, Callable[[Domains, int, int], dict[str, Any]]] = {
 }
 """samplers whose points depend on axes, seed and index alone"""
 
-MakeSampler = Callable[[dict[str, Any], int, int], BaseSampler]
+MakeSampler = Callable[[dict[str, Any], int, int], samplers.BaseSampler]
 
 
 def _genetic(cls: type[StatelessGenetic]) -> MakeSampler:
-    def make(settings: dict[str, Any], seed: int, search_seed: int) -> BaseSampler:
+    def make(settings: dict[str, Any], seed: int, search_seed: int) -> samplers.BaseSampler:
         told = settings | {"crossover": UniformCrossover(settings["swapping_prob"])}
         # NSGA-III: its interface may change.
         with warnings.catch_warnings(action="ignore", category=ExperimentalWarning):
@@ -232,14 +210,14 @@ def _genetic(cls: type[StatelessGenetic]) -> MakeSampler:
     return make
 
 
-def _tpe(settings: dict[str, Any], seed: int, _: int) -> BaseSampler:
+def _tpe(settings: dict[str, Any], seed: int, _: int) -> samplers.BaseSampler:
     # Its group: its interface may change.
     with warnings.catch_warnings(action="ignore", category=ExperimentalWarning):
-        return TPESampler(seed=seed, **settings)
+        return samplers.TPESampler(seed=seed, **settings)
 
 
-def _cma_es(settings: dict[str, Any], seed: int, _: int) -> BaseSampler:
-    categories = RandomSampler(seed=_another(seed))
+def _cma_es(settings: dict[str, Any], seed: int, _: int) -> samplers.BaseSampler:
+    categories = samplers.RandomSampler(seed=_another(seed))
     return StatelessCmaEs(seed=seed, independent_sampler=categories, **settings)
 
 
@@ -250,7 +228,7 @@ def _another(seed: int) -> int:
 
 OF_OPTUNA: dict[str, MakeSampler] = {
     "tpe": _tpe,
-    "random": lambda settings, seed, _: RandomSampler(seed=seed, **settings),
+    "random": lambda settings, seed, _: samplers.RandomSampler(seed=seed, **settings),
     "gp": lambda settings, seed, _: GpOfAllTrials(seed=seed, **settings),
     "cma_es": _cma_es,
     "nsga2": _genetic(StatelessNsga2),
@@ -276,10 +254,10 @@ def point_of(sampler: Sampler, domains: Domains, seed: int, index: int) -> dict[
 
 def make_sampler(
     sampler: Sampler, seed: int, search_seed: int, *, is_conditional: bool = False, folder: Path = Path()
-) -> BaseSampler:
+) -> samplers.BaseSampler:
     """Return a new sampler for one ask; `search_seed` is for what all asks draw alike."""
     if sampler.class_ is not None:
-        made: BaseSampler = construct_sampler(sampler, folder, seed)
+        made: samplers.BaseSampler = construct_sampler(sampler, folder, seed)
         return made
     return OF_OPTUNA[sampler.name](_settings(sampler, is_conditional), seed, search_seed)
 

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.reader import HAS_RESULT
@@ -15,6 +15,7 @@ Key = TypeVar("Key")
 ALL_OF_ONE_KIND: Mapping[int, Any] = {}
 ScoredTrial = tuple[Key, int, float]
 """The key, the last step, and the objective there (NaN if it has none)."""
+TrialOutcome = Literal["complete", "pruned", "failed", "running"]
 
 
 def best_first(trials: Iterable[ScoredTrial[Key]], direction: Direction) -> list[Key]:
@@ -107,39 +108,29 @@ def standings_of(ledger: LedgerQueries, cells: Iterable[CellRecord] | None = Non
     finals = {metric: ledger.final_values(metric) for metric in deciding - {study.objective.metric}}
     finals[study.objective.metric] = {cell: value for cell, (_, value) in steps.items()}
     known = ledger.cells() if cells is None else cells
-    return [
-        _trial_result(
-            study,
-            of_trial,
-            {one.identity: steps.get(one.identity, (0, math.nan))[0] for one in of_trial},
-            finals,
-        )
-        for of_trial in by_trial(study, (cell for cell in known if not cell.retired))
-    ]
-
-
-def _trial_result(
-    study: StudyRecord,
-    cells: list[CellRecord],
-    steps: Mapping[str, int],
-    finals: Mapping[str, Mapping[str, float]],
-) -> TrialResult[str]:
-    first, metric = cells[0], study.objective.metric
 
     def value(cell: CellRecord, metric: str) -> float:
         return finals[metric].get(cell.identity, math.nan)
 
-    with_result = [cell for cell in cells if first.status in HAS_RESULT and cell.status in HAS_RESULT]
-    counted = [cell for cell in with_result if math.isfinite(value(cell, metric))] or with_result
-    return TrialResult(
-        key=first.identity,
-        t=over_seeds([(steps[cell.identity], value(cell, metric)) for cell in counted or [first]])[0],
-        values=tuple(mean_of(value(cell, one.metric) for cell in counted) for one in study.all_objectives),
-        is_feasible=all(
-            one.violation(mean_of(value(cell, one.metric) for cell in counted or [first])) <= 0
-            for one in study.constraints
-        ),
-    )
+    def result(cells: list[CellRecord]) -> TrialResult[str]:
+        first, metric = cells[0], study.objective.metric
+        with_result = [cell for cell in cells if first.status in HAS_RESULT and cell.status in HAS_RESULT]
+        counted = [cell for cell in with_result if math.isfinite(value(cell, metric))] or with_result
+        among = counted or [first]
+        points = [(steps.get(cell.identity, (0, math.nan))[0], value(cell, metric)) for cell in among]
+        breaks = [
+            one.violation(mean_of(value(cell, one.metric) for cell in among)) for one in study.constraints
+        ]
+        return TrialResult(
+            key=first.identity,
+            t=over_seeds(points)[0],
+            values=tuple(
+                mean_of(value(cell, one.metric) for cell in counted) for one in study.all_objectives
+            ),
+            is_feasible=all(one <= 0 for one in breaks),
+        )
+
+    return [result(one) for one in by_trial(study, (cell for cell in known if not cell.retired))]
 
 
 def mean_of(values: Iterable[float]) -> float:
@@ -186,3 +177,24 @@ def trials_to_confirm(
         if ranks[kind] <= num_best:
             chosen.append(key)
     return chosen
+
+
+@dataclass(frozen=True)
+class Observation:
+    """How a trial ended."""
+
+    outcome: TrialOutcome
+    values: tuple[float, ...] = ()
+    """objectives at the last step; none unless complete"""
+
+
+RUNNING = Observation("running")
+
+
+def judged(status: str, values: Sequence[float]) -> Observation:
+    """Return what a sampler learns of a cell: last values, never the best so far."""
+    if status == "stopped_early":
+        return Observation("pruned")
+    if status == "complete" and all(map(math.isfinite, values)):
+        return Observation("complete", tuple(values))
+    return Observation("failed")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pyarrow import fs, memory_map
@@ -11,48 +11,23 @@ from rse_study.errors import InputError
 from rse_study.results.files.atomic import write_whole
 from rse_study.storage.location import FORM, absolute, check_location, is_url
 
-PIECE_BYTES = (
-    64 << 20
-)  # read at a time; one stream read to its end is seventy times slower (docs/results/clusters.md)
+# Read at a time; one stream read to its end is seventy times slower (docs/results/clusters.md).
+PIECE_BYTES = 64 << 20
 MARKER = "rse-study-storage.txt"
 
 
-@runtime_checkable
-class Objects(Protocol):
-    """Bytes by key; keys are paths with slashes.
-
-    Every method raises OSError if the place does not respond, and FileNotFoundError if the key does not exist.
-    """
-
-    def prepare(self) -> None:
-        """Create the place if needed, which only the driver does, once."""
-
-    def read(self, key: str) -> bytes:
-        """Return all bytes of an object."""
-
-    def write(self, key: str, content: bytes) -> None:
-        """Write an object; readers see either the whole object or the previous one."""
-
-    def download(self, key: str, path: Path) -> None:
-        """Read an object into a local file."""
-
-    def upload(self, path: Path, key: str) -> None:
-        """Write a local file as an object, atomically like `write`."""
-
-    def keys(self, prefix: str) -> list[str]:
-        """Return the keys below a prefix, sorted."""
-
-    def delete(self, key: str) -> None:
-        """Delete an object; a missing one is no error."""
-
-
 class FolderObjects:
-    """Files below a folder, whose marker file tells it from an unmounted disk."""
+    """Files below a folder, whose marker file tells it from an unmounted disk.
+
+    Keys are paths with slashes. Every method raises OSError if the place does not respond, and FileNotFoundError if the
+    key does not exist; what is written or uploaded is seen as a whole, or as it was before. Behind a URL, too.
+    """
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     def prepare(self) -> None:
+        """Create the place if needed, which only the driver does, once."""
         write_whole(self._root / MARKER, "the storage of rse_study's studies\n")
 
     def read(self, key: str) -> bytes:
@@ -75,11 +50,13 @@ class FolderObjects:
         self.write(key, path.read_bytes())
 
     def keys(self, prefix: str) -> list[str]:
+        """Return the keys below a prefix, sorted."""
         found = (path for path in self._path(prefix).rglob("*") if path.is_file())
         visible = (path for path in found if not path.name.startswith("."))  # hidden files are drafts
         return sorted(path.relative_to(self._root).as_posix() for path in visible)
 
     def delete(self, key: str) -> None:
+        """Delete an object; a missing one is no error."""
         path = self._path(key)
         if not path.is_dir():
             path.unlink(missing_ok=True)
@@ -143,6 +120,7 @@ def _pieces(source: Any) -> Iterator[bytes]:
         yield source.read_at(min(PIECE_BYTES, size - at), at)
 
 
+Objects = FolderObjects | ArrowObjects
 CONNECT_SECONDS, REQUEST_SECONDS = 5.0, 30.0
 MAX_REQUESTS = 3  # per operation, by the client itself; after that `Storage` waits
 

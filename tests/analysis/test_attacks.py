@@ -5,14 +5,12 @@ import re
 
 import pytest
 
-from analysis.attacks import write_attacks
-from analysis.figures.falls import falls_data
-from analysis.figures.queries import draw_queries, queries_data
-from analysis.intervals import share_interval
+from analysis.attacks import summary_table, write_attacks
+from analysis.figures.attacks import draw_queries, falls_data, queries_data
 from analysis.page import embedded
-from analysis.sections.attacked import summary_table
 from rse_study.errors import InputError
 from rse_study.results.files.attack_file import read_attacks
+from rse_study.results.statistics import share_interval
 from tests import needs
 from tests.analysis.outline import Outline
 from tests.results.attacked import end, keep, outcome, skipped

@@ -5,11 +5,10 @@ import math
 import pandas as pd
 import pytest
 
-from analysis.figures.parallel import draw_parallel
-from analysis.figures.searched import draw_ranks, draw_slice, optuna_of
+from analysis.figures.searched import draw_parallel, draw_ranks, draw_slice, optuna_of
 from analysis.report import write_report
+from analysis.scores import show_trials
 from analysis.search import base_values, settings, trials
-from analysis.tables import show_trials
 from tests.analysis import conditional
 from tests.analysis.outline import Outline
 

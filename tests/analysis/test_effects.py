@@ -6,9 +6,9 @@ from math import inf
 import pandas as pd
 import pytest
 
-from analysis.effects import effects_remarks, effects_table
+from analysis.answer import effects_remarks, effects_table
 from analysis.figures.forest import draw_forest, effects_forest_data, hover
-from analysis.figures.heat import draw_heat, interactions_data
+from analysis.figures.lines import draw_heat, interactions_data
 from analysis.paper.layout import write_layouts
 from analysis.report import render
 from analysis.sections.opening import answer

@@ -2,8 +2,18 @@ import math
 
 import pandas as pd
 
-from analysis.formats import decimals_of, show_measured, show_number, show_signed, show_value
-from analysis.phrases import counted, join_words, show_duration, show_power, show_time
+from analysis.formats import (
+    counted,
+    decimals_of,
+    join_words,
+    show_duration,
+    show_measured,
+    show_number,
+    show_power,
+    show_signed,
+    show_time,
+    show_value,
+)
 from tests.cases import cases
 
 DURATIONS = [(0, ""), (3.21, "3.2 s"), (245, "4 min 05 s"), (7800, "2 h 10 min"), (3599.7, "1 h 00 min")]

@@ -49,19 +49,19 @@ def test_every_study_has_its_line_and_one_that_somebody_runs_is_running(store, i
     links = [attrs["href"] for tag, attrs in outline.tags if tag == "a" and not attrs["href"].startswith("#")]
     assert links == ["new%20%26%20%3Cb%3E/report.html", "parts/report.html", "whole/report.html"]
     assert "b" not in [tag for tag, _ in outline.tags]
-    assert refresh_report(store / "parts").state == "begun"
+    assert refresh_report(store / "parts", store)["state"] == "begun"
     with take_lock(store / "parts" / "ledger.lock"):
-        assert refresh_report(store / "parts").state == "running"
+        assert refresh_report(store / "parts", store)["state"] == "running"
 
 
 def test_reports_are_written_where_missing_or_old_and_links_lead_from_where_the_index_is(store, index):
     report = store / "whole" / "report.html"
     assert "<h1>whole</h1>" in report.read_text(encoding="utf-8")
     report.write_text("edited since")
-    refresh_report(store / "whole")
+    refresh_report(store / "whole", store)
     assert report.read_text() == "edited since"
     os.utime(report, (0, changed_at(store / "whole") - 1))
-    refresh_report(store / "whole")
+    refresh_report(store / "whole", store)
     assert "<h1>whole</h1>" in report.read_text(encoding="utf-8")
     out = write_index(store, store / "deep" / "index.html")
     assert 'href="../whole/report.html"' in out.read_text(encoding="utf-8")

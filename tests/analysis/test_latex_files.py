@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.latex_files import write_latex
+from analysis.paper.layout import write_latex
 from rse_study import open_study
 from tests.analysis import gridded, searched, tabled
 from tests.analysis.paper.typeset import lines_between, typeset

@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from analysis.answer import StageProgress
-from analysis.progress import confirmed_trial, stage_progress
+from analysis.search_answer import confirmed_trial, stage_progress
 from tests.analysis import searched
 
 

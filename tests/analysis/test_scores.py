@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis.scores import (
-    differences,
+    as_text,
     measures_of,
     scores,
     seeds_of,
@@ -13,7 +13,9 @@ from analysis.scores import (
     summarise,
 )
 from analysis.search import confirmed
+from rse_study.results.reader import Reader
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord
+from tests.analysis import gridded, searched
 
 NAN = math.nan
 FRAME = pd.DataFrame(
@@ -31,7 +33,7 @@ FRAME = pd.DataFrame(
 ).assign(degenerate=False)
 
 
-def test_means_and_spreads_are_those_worked_out_by_hand_and_differences_paired_by_seed():
+def test_means_and_spreads_are_those_worked_out_by_hand():
     table = summarise(FRAME).set_index("row")
     assert table.loc["base", ["mean", "sd", "num_seeds"]].tolist() == [53.0, 3.0, 3]
     assert table.loc["other", "mean"] == 51.75
@@ -39,8 +41,6 @@ def test_means_and_spreads_are_those_worked_out_by_hand_and_differences_paired_b
     assert table.loc["other", "num_seeds"] == 2
     assert table.loc["before", "num_seeds"] == 0
     assert math.isnan(table.loc["untrained", "sd"])
-    found = differences(FRAME, "other", "base")
-    assert found[["seed", "difference"]].values.tolist() == [[1, 2.5], [2, -2.0]]
     objective = ObjectiveRecord(metric="dev", evaluation="B/dev/all")
     study = StudyRecord(name="x", objective=objective, evaluations=("B/dev", "B/test"))
     assert list(measures_of(study, "dev")) == ["B/test", "dev"]
@@ -80,8 +80,6 @@ def test_a_confirmed_search_has_baselines_and_every_seed(search_dir, contents):
     dev = table["builtin dev, Spearman x100"]
     assert dev[rows[3:]].tolist() == pytest.approx([60.0, 61.7])
     assert math.isnan(dev["before training"])
-    gains = differences(frame, rows[-1], "base")
-    assert gains.loc[gains["measure"] == "builtin/test", "difference"].tolist() == [3.5, -1.0]
 
 
 def test_cells_under_way_ended_early_or_not_measured_have_no_value(grid_dir, contents, search_dir):
@@ -123,3 +121,46 @@ def test_what_had_collapsed_or_is_called_degenerate_is_so_in_the_scores(grid_dir
         ["lambda1 = 0.000976562", "STS-B/test", "undefined"],
     ]
     assert bad["value"].isna().tolist() == [False, False, True]
+
+
+def test_the_terminal_table_of_a_search_shows_trials_and_means_of_confirmed_ones_below(search_dir):
+    frame = as_text(Reader(search_dir))
+    assert list(frame.columns) == [
+        "trial", "builtin dev, Spearman x100", "builtin/test", "step", "status", "alpha", "beta", "N", "norm", "rho",
+        "lambda1", "lambda2", "phi", "time",
+    ]  # fmt: skip
+    expected = ["token overlap", "untrained encoder", "before training", "0 (base)"]
+    assert frame["trial"].tolist()[:4] == expected
+    assert frame.iloc[2, 1:3].tolist() == ["not measured", "52.00"]
+    assert len(frame) == 3 + 16 + 2
+    assert frame.loc[frame["trial"].str.endswith(" *"), "trial"].tolist() == ["12 *"]
+    assert frame.map(lambda value: isinstance(value, str)).all(axis=None)
+    below = frame.iloc[-2:]
+    assert below["trial"].tolist() == [
+        "confirmed: base, 2 seeds",
+        "confirmed: trial 12 (best of the search), 2 seeds",
+    ]
+    assert below["builtin/test"].tolist() == ["59.00", "60.25"]
+    assert below["builtin dev, Spearman x100"].tolist() == ["60.00", "61.70"]
+    assert set(as_text(Reader(search_dir))["builtin/test"].iloc[3:19]) == {""}
+
+
+def test_a_table_of_the_terminal_shows_the_rows_of_a_grid_in_order_and_planned_studies_too(
+    grid_dir, tmp_path
+):
+    frame = as_text(Reader(grid_dir)).set_index("row")
+    assert frame.index.tolist()[3:] == [
+        "lambda1 = 0.000976562", "lambda1 = 0.0078125", "lambda1 = 0.125", "base", "without weakening masks",
+        "without PGD", "without the token level",
+    ]  # fmt: skip
+    dev = "STS-B dev, Spearman x100"
+    assert frame.loc["lambda1 = 0.125", f"{dev} mean \N{PLUS-MINUS SIGN} SD":f"{dev} seed 2"].tolist() == [
+        "64.00 \N{PLUS-MINUS SIGN} 2.65", "66.00", "65.00", "61.00",
+    ]  # fmt: skip
+    assert frame.loc["without the token level", f"{dev} seed 0":f"{dev} seed 2"].tolist() == [
+        "72.00", "failed", "not run yet",
+    ]  # fmt: skip
+    assert frame.loc["base", "STS12/test mean \N{PLUS-MINUS SIGN} SD"].startswith("65.50")
+    baselines = ["token overlap", "untrained encoder", "before training"]
+    assert as_text(Reader(searched.make(tmp_path / "search")))["trial"].tolist() == baselines
+    assert as_text(Reader(searched.make(tmp_path / "grid", study=gridded.STUDY)))["row"].tolist() == baselines

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from rse_study.sampling.proposer import Proposer
-from rse_study.search.observation import TrialOutcome
+from rse_study.search.choice import TrialOutcome
 from rse_study.study.definition.domains import Choice, Domain, Float, Int, Log, Variants
 from rse_study.study.definition.search import Sampler
 

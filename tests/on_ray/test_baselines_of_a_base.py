@@ -10,9 +10,9 @@ from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.study_run import StudyRun
 from rse_study.on_ray.workers.payloads import MaterialsCache
 from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.rebuild import rebuild
 from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord
-from rse_study.search.rebuild import rebuild
 from tests.on_ray.listener import Listener
 from tests.on_ray.world import few
 from tests.results.world import begin, end

@@ -13,7 +13,7 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, Result, write_result
 from rse_study.results.files.schema import cell_folder
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord
-from rse_study.search.observation import Observation, judged
+from rse_study.search.choice import Observation, judged
 from tests.on_ray.queue.world import identify
 from tests.on_ray.world import checked_of
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rse_study.results.comparing.anytime import confidence_sequence
 from rse_study.results.comparing.criterion import Criterion
 from rse_study.results.statistics import (
     Interval,
     bca_interval,
+    confidence_sequence,
     effect_size,
     holm,
     least_p,

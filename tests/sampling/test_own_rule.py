@@ -8,7 +8,7 @@ import pytest
 
 from rse_study.errors import InputError, InputErrors
 from rse_study.sampling.pruners import deciding_rule, describe_rule
-from rse_study.search.observation import Observation
+from rse_study.search.choice import Observation
 from rse_study.search.stopping import TrialAtRung
 from rse_study.spec import hash_file
 from rse_study.study.checking.validation import read_study

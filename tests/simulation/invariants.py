@@ -7,10 +7,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from rse_study.results.files.rebuild import rebuild
 from rse_study.results.files.result_file import FILE_NAME
 from rse_study.results.files.schema import cell_folder, ledger_path
 from rse_study.results.records import FINISHED
-from rse_study.search.rebuild import rebuild
 from rse_study.study.checking.validation import CheckedStudy
 from tests.faults.drivers import contents
 from tests.simulation.scheduler import Violation

@@ -93,12 +93,12 @@ def cell_folder(source: str, trial: str, store: Path) -> Path:
 
 
 def _identity(study: Path, trial: str) -> str:
-    from analysis.tables import trials
+    from analysis.scores import trials_of
 
     with Reader(study) as reader:
         if trial != "best":
             return str(find_cell(reader.cells(retired=True), trial, study)["identity"])
-        table, record = trials(reader), reader.study()
+        table, record = trials_of(reader), reader.study()
     if not (table["status"] == "complete").any():
         what = "cell" if record.kind == "grid" else "trial"
         remedy = "See its progress: rse-study status"

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.table import Column
 from rich.text import Text
 
-from analysis.phrases import show_duration
+from analysis.formats import show_duration
 from rse_study.activity import ActivityCallback
 from rse_study.cli.terminal.fitting import harmless
 from rse_study.cli.terminal.screen import say, stdout

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Task
 
-from analysis.phrases import show_brief, show_duration
+from analysis.formats import show_brief, show_duration
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.cell_names import name_of
 from rse_study.cli.terminal.screen import SHOWN, describe

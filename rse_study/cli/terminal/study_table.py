@@ -1,6 +1,6 @@
 """The table of a study, as `run` shows it at its end."""
 
-from analysis.tables import as_text
+from analysis.scores import as_text
 from rse_study.cli.terminal.screen import announce, print_table
 from rse_study.results.reader import Reader
 

@@ -8,12 +8,12 @@ from typing import Annotated
 import pandas as pd
 import typer
 
+from analysis.answer import effects_remarks, effects_table
 from analysis.columns_table import column_remarks, wide_table
 from analysis.comparison import Comparison, read_comparison
 from analysis.comparison_table import BETTER, COMPUTE, EXACT, HOLM, claims_table, remarks, rows_table
-from analysis.effects import effects_remarks, effects_table
 from analysis.paper.layout import write_layouts
-from analysis.sections.items import crossed_table, missing_text
+from analysis.sections.compared import crossed_table, missing_text
 from rse_study import open_study
 from rse_study.cli import parameters
 from rse_study.cli.arguments.study import problems_of_table, study_folder

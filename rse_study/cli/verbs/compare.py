@@ -18,7 +18,6 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
 from rse_study.results.comparing.comparisons import MIN_SEEDS, compare, row_scores
 from rse_study.results.comparing.criterion import LEVEL, Criterion
-from rse_study.results.comparing.verdicts import verdict_of
 from rse_study.results.reader import Reader
 from rse_study.results.row_names import find_cells_row
 from rse_study.results.statistics import EXACT_UP_TO
@@ -166,7 +165,7 @@ def _compared(name: str, pair: pd.DataFrame, level: float, criterion: Criterion)
     if found is None:
         rule = f"pairs need {MIN_SEEDS} seeds that both rows have; they share {(num_rows == 2).sum()}"
         raise InputError("cannot be paired", where=name, rule=rule, remedy="Run the missing seeds")
-    verdict, low, high = verdict_of(found), found.deciding.low, found.deciding.high
+    verdict, low, high = found.verdict, found.deciding.low, found.deciding.high
     words = f"{f'the same{criterion.within}' if verdict == 'same' else verdict}{criterion.so_far}"
     exact = f"p = {found.p_exact:.4f} (sign-flip), {found.p_wilcoxon:.4f} (Wilcoxon), "
     alone = ", ".join(map(str, pair.columns[num_rows == 1]))

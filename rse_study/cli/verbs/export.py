@@ -13,8 +13,8 @@ from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.cli.terminal.screen import stderr
 from rse_study.models.export import export
 from rse_study.models.loading import load_encoder
+from rse_study.results.citation import card_of_cell
 from rse_study.results.files.schema import MODEL_FOLDER
-from rse_study.results.model_card import card_of_cell
 
 
 def export_model(

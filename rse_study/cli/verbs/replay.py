@@ -11,7 +11,7 @@ from typing import Annotated
 import torch
 import typer
 
-from analysis.phrases import counted
+from analysis.formats import counted
 from rse_study.cli import parameters
 from rse_study.cli.arguments.materials import materials_of
 from rse_study.cli.arguments.model import find_cell

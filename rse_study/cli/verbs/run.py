@@ -31,8 +31,8 @@ from rse_study.data.location import data_dir
 from rse_study.deferred import DeferredName
 from rse_study.errors import InputError, InputErrors
 from rse_study.on_ray.nodes.ray_folder import ray_folder
+from rse_study.results.files.rebuild import recover
 from rse_study.results.reader import Reader
-from rse_study.search.rebuild import recover
 from rse_study.search.state import SearchState
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from analysis.phrases import counted
+from analysis.formats import counted
 from rse_study.cli import parameters
 from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, suggest

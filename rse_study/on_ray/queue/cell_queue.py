@@ -13,7 +13,7 @@ from rse_study.results.files.result_file import FILE_NAME, Result, read_result
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, cell_folder
 from rse_study.results.reader import status_for_next_run
 from rse_study.results.records import FINISHED, CellRecord, RungRow, Stage, Verdict
-from rse_study.search.observation import RUNNING, Observation, judged
+from rse_study.search.choice import RUNNING, Observation, judged
 from rse_study.search.stopping import StoppingRule, TrialAtRung
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.space import Axis

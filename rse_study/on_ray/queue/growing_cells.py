@@ -9,7 +9,7 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import cells_for_next_run
 from rse_study.results.records import FINISHED, CellRecord
 from rse_study.search.budget import as_far_as_it_went, budget_shares, searched_cells
-from rse_study.search.observation import Observation
+from rse_study.search.choice import Observation
 
 
 def _none(ended: Sequence[Cell]) -> tuple[Cell, ...]:

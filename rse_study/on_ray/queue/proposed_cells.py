@@ -7,7 +7,7 @@ from rse_study.errors import InputError
 from rse_study.on_ray.queue.cell import Cell, Identify
 from rse_study.results.records import BASE, CellRecord
 from rse_study.sampling.proposer import Proposer
-from rse_study.search.observation import Observation
+from rse_study.search.choice import Observation
 from rse_study.study.checking.validation import CheckedStudy
 
 MAX_DRAWS = 32

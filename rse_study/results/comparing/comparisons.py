@@ -10,33 +10,27 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from rse_study.results.comparing.anytime import confidence_sequence, e_value
-from rse_study.results.comparing.criterion import LEVEL, Criterion, criterion_of
-from rse_study.results.comparing.margin import margin_of
-from rse_study.results.comparing.outcomes import UNDEFINED, is_finite, with_outcomes
+from rse_study.results import statistics
+from rse_study.results.comparing.criterion import (
+    LEVEL,
+    UNDEFINED,
+    Criterion,
+    RowVerdict,
+    criterion_of,
+    is_finite,
+    with_outcomes,
+)
 from rse_study.results.comparing.row_seeds import row_seeds_of
 from rse_study.results.reader import Reader
 from rse_study.results.row_names import names_of_cells, own_baseline
-from rse_study.results.statistics import (
-    EXACT_UP_TO,
-    Interval,
-    are_equal,
-    bca_interval,
-    effect_size,
-    holm,
-    least_p,
-    sign_flip_p,
-    smallest_difference,
-    t_interval,
-    wilcoxon_p,
-)
-from rse_study.results.study_record import MINUS
+from rse_study.results.statistics import confidence_sequence, e_value
+from rse_study.results.study_record import MINUS, margin_of
 
 ContrastWeights = Mapping[str, float]
 FIXED = Criterion()
 MIN_SEEDS = 3  # fewer show nothing
 MIN_SEEDS_BCA = 6  # with fewer, BCa covers too little: see tests/results/test_statistics_simulated.py
-NO_INTERVAL = Interval(float("nan"), float("nan"))
+NO_INTERVAL = statistics.Interval(float("nan"), float("nan"))
 
 
 @dataclass(frozen=True)
@@ -48,15 +42,15 @@ class ComparedContrast:
     mean: float
     sd: float
     """Standard deviation over seeds, with n - 1 in the denominator."""
-    interval: Interval
+    interval: statistics.Interval
     """Student's t interval of the mean, for this contrast alone."""
-    simultaneous: Interval
+    simultaneous: statistics.Interval
     """The same for all contrasts at once (Bonferroni)."""
-    anytime: Interval
+    anytime: statistics.Interval
     """Confidence sequence for all contrasts at once, which holds after every number of seeds."""
     e_value: float
     """Evidence against a mean of 0, for this contrast alone: 1/0.05 is what one look at it asks for."""
-    bootstrap: Interval
+    bootstrap: statistics.Interval
     """BCa interval, alone; NaN below 6 seeds, where its coverage is too low (75% at 3, 92% at 5)."""
     p_exact: float
     """Sign-flip test; NaN with too many seeds to enumerate all sign patterns."""
@@ -76,9 +70,18 @@ class ComparedContrast:
     """Contrasts for which the deciding intervals hold at once."""
 
     @property
-    def deciding(self) -> Interval:
+    def deciding(self) -> statistics.Interval:
         """The interval that decides: `anytime` or `simultaneous`."""
         return self.anytime if self.criterion.is_anytime else self.simultaneous
+
+    @property
+    def verdict(self) -> RowVerdict:
+        return self.criterion.verdict(self.deciding)
+
+    @property
+    def is_suggestive(self) -> bool:
+        """Whether Holm's p disagrees with the deciding interval, and could."""
+        return self.criterion.disagrees(self.deciding, self.p_holm, self.least_p_holm)
 
     def better_seeds(self, *, less_is_better: bool) -> list[int]:
         return [seed for seed, value in self.by_seed.items() if (value < 0 if less_is_better else value > 0)]
@@ -208,29 +211,36 @@ def compare_all(
     by_seed = [differences_by_seed(table, weights) for table, weights in contrasts]
     samples = [np.array(list(values.values()), dtype=float) for values in by_seed]
     known = [number for number, sample in enumerate(samples) if len(sample) >= MIN_SEEDS]
-    exact = [sign_flip_p(s) if MIN_SEEDS <= len(s) <= EXACT_UP_TO else np.nan for s in samples]
+    exact = [
+        statistics.sign_flip_p(s) if MIN_SEEDS <= len(s) <= statistics.EXACT_UP_TO else np.nan
+        for s in samples
+    ]
     adjusted = _holm_of_known(np.array([exact[number] for number in known]))
     found: list[ComparedContrast | None] = [None] * len(samples)
     num_fixed = len(samples if any(one.waiting for one in criteria) else known)
     for number, p_holm in zip(known, adjusted, strict=True):
         sample = samples[number]
-        sd = 0.0 if are_equal(sample) else float(sample.std(ddof=1))
+        sd = 0.0 if statistics.are_equal(sample) else float(sample.std(ddof=1))
         found[number] = ComparedContrast(
             weights=contrasts[number][1],
             n=len(sample),
             mean=float(sample.mean()),
             sd=sd,
-            interval=t_interval(sample, level),
-            simultaneous=t_interval(sample, 1 - (1 - level) / num_fixed),
+            interval=statistics.t_interval(sample, level),
+            simultaneous=statistics.t_interval(sample, 1 - (1 - level) / num_fixed),
             anytime=confidence_sequence(sample, 1 - (1 - level) / len(samples)),
             e_value=e_value(sample),
-            bootstrap=bca_interval(sample, level) if len(sample) >= MIN_SEEDS_BCA else NO_INTERVAL,
+            bootstrap=statistics.bca_interval(sample, level) if len(sample) >= MIN_SEEDS_BCA else NO_INTERVAL,
             p_exact=exact[number],
-            p_wilcoxon=wilcoxon_p(sample) if len(sample) <= EXACT_UP_TO else float("nan"),
+            p_wilcoxon=statistics.wilcoxon_p(sample)
+            if len(sample) <= statistics.EXACT_UP_TO
+            else float("nan"),
             p_holm=float(p_holm),
-            least_p_holm=min(1.0, least_p(len(sample)) * len(known)),
-            effect=effect_size(sample),
-            resolvable=smallest_difference(sd, len(sample), level=level, num_comparisons=len(known))
+            least_p_holm=min(1.0, statistics.least_p(len(sample)) * len(known)),
+            effect=statistics.effect_size(sample),
+            resolvable=statistics.smallest_difference(
+                sd, len(sample), level=level, num_comparisons=len(known)
+            )
             or np.nan,
             by_seed=by_seed[number],
             criterion=criteria[number].on(contrasts[number][1]),
@@ -246,7 +256,7 @@ def against(table: pd.DataFrame, baseline: str) -> dict[str, ContrastWeights]:
 
 def _holm_of_known(p_values: np.ndarray) -> np.ndarray:
     is_known = p_values.size > 0 and not np.isnan(p_values).any()
-    return holm(p_values) if is_known else np.full(p_values.shape, np.nan)
+    return statistics.holm(p_values) if is_known else np.full(p_values.shape, np.nan)
 
 
 def _scored(cells: pd.DataFrame, values: Mapping[str, float]) -> pd.DataFrame:

@@ -9,19 +9,9 @@ import pandas as pd
 
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
-from rse_study.results.comparing.comparisons import (
-    ComparedContrast,
-    ContrastWeights,
-    Scores,
-    against,
-    by_subject,
-    compare,
-    differences,
-    scores_by_metric,
-)
+from rse_study.results.comparing import comparisons
 from rse_study.results.comparing.factors import Effect, effects_among
 from rse_study.results.comparing.row_seeds import LARGEST
-from rse_study.results.comparing.verdicts import verdict_of
 from rse_study.results.frame_columns import COLUMNS, frame_of
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
@@ -36,13 +26,15 @@ def contrasts_frame(reader: Reader, minus: str = "") -> pd.DataFrame:
     `minus` names a row or a baseline (`before training`), by default the study's own; without any the frame is empty.
     """
     study = reader.study()
-    found = scores_by_metric(reader, measures_of(study))
+    found = comparisons.scores_by_metric(reader, measures_of(study))
     if not minus:
         minus = own_baseline(study, reader.cells())
         if minus not in found[""].table.index:
             return frame_of((), "contrasts")
     together = {
-        metric: with_baseline(scores, minus, by_subject(reader, metric or study.objective.evaluation))
+        metric: with_baseline(
+            scores, minus, comparisons.by_subject(reader, metric or study.objective.evaluation)
+        )
         for metric, scores in found.items()
     }
     if not any(minus in scores.table.index for scores in together.values()):
@@ -70,7 +62,7 @@ def measures_of(study: StudyRecord) -> dict[str, str]:
     return {"": objective.label or objective.metric, **others}
 
 
-def contrast_numbers(one: ComparedContrast) -> dict[str, float]:
+def contrast_numbers(one: comparisons.ComparedContrast) -> dict[str, float]:
     """Return the statistics of a contrast by column, except its seeds and mean."""
     return {
         "sd": one.sd, **_ends("t", one.interval), **_ends("simultaneous", one.simultaneous),
@@ -84,18 +76,18 @@ def _ends(name: str, interval: Interval) -> dict[str, float]:
     return {f"{name}_low": interval.low, f"{name}_high": interval.high}
 
 
-def with_baseline(scores: Scores, minus: str, values: Mapping[str, float]) -> Scores:
+def with_baseline(scores: comparisons.Scores, minus: str, values: Mapping[str, float]) -> comparisons.Scores:
     """Add a row with the baseline's single value under every seed, if `minus` is one."""
     subject = {label: name for name, label in BASELINES.items()}.get(minus)
     if subject is None or not abs(values.get(subject, nan)) < LARGEST or minus in scores.table.index:
         return scores
     line = pd.DataFrame(values[subject], index=[minus], columns=scores.table.columns)
-    return replace(scores, table=pd.concat([line, scores.table]), fixed_rows=(minus,))
+    return replace(scores, table=pd.concat([line, scores.table]), fixed_rows=(minus, *scores.fixed_rows))
 
 
-def _rows(measure: str, metric: str, scores: Scores, minus: str) -> Iterator[dict[str, Any]]:
-    weights, criterion = against(scores.table, minus), scores.criterion
-    compared = compare(scores.table, list(weights.values()), criterion=criterion)
+def _rows(measure: str, metric: str, scores: comparisons.Scores, minus: str) -> Iterator[dict[str, Any]]:
+    weights, criterion = comparisons.against(scores.table, minus), scores.criterion
+    compared = comparisons.compare(scores.table, list(weights.values()), criterion=criterion)
     for (row, sums), one in zip(weights.items(), compared, strict=True):
         yield {
             "measure": measure,
@@ -107,12 +99,18 @@ def _rows(measure: str, metric: str, scores: Scores, minus: str) -> Iterator[dic
         }
 
 
-def numbers_of(scores: Scores, weights: ContrastWeights, one: ComparedContrast | None) -> dict[str, Any]:
+def numbers_of(
+    scores: comparisons.Scores, weights: comparisons.ContrastWeights, one: comparisons.ComparedContrast | None
+) -> dict[str, Any]:
     """Return what frames say of a contrast; below 3 seeds its mean alone."""
     rule = {"criterion": scores.criterion.on(weights).name, "margin": scores.criterion.margin}
     if one is None:
-        return _too_few(differences(scores.table, weights).tolist()) | rule | {"verdict": "undecided"}
-    rule["verdict"] = verdict_of(one)
+        return (
+            _too_few(comparisons.differences(scores.table, weights).tolist())
+            | rule
+            | {"verdict": "undecided"}
+        )
+    rule["verdict"] = one.verdict
     is_apart = one.deciding.excludes(0.0)
     return {"num_seeds": one.n, "mean": one.mean, **contrast_numbers(one), "excludes_zero": is_apart, **rule}
 
@@ -149,14 +147,16 @@ def read_effects(reader: Reader) -> FactorEffects:
     effects = effects_among(_levels_by_row(reader, factors), list(factors))
     weights = [effect.weights for effect in effects]
     measures = measures_of(study) if effects else {}
-    scores = scores_by_metric(reader, measures)
+    scores = comparisons.scores_by_metric(reader, measures)
     lines = [
         {"measure": measure, "metric": metric, "effect": effect.name, "aliases": effect.aliases}
         | {"less_is_better": scores[metric].less_is_better}
         | numbers_of(scores[metric], effect.weights, one)
         for metric, measure in measures.items()
         for effect, one in zip(
-            effects, compare(scores[metric].table, weights, criterion=scores[metric].criterion), strict=True
+            effects,
+            comparisons.compare(scores[metric].table, weights, criterion=scores[metric].criterion),
+            strict=True,
         )
     ]
     num_dropped = int(scores[""].table.loc[list(weights[0])].isna().any().sum()) if effects else 0

@@ -1,4 +1,4 @@
-"""The criterion of a study: which interval decides its verdicts, and why that one."""
+"""The criterion of a study: which interval decides, why, and on which seeds."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -8,10 +8,9 @@ from typing import Any, Literal
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from rse_study.results.comparing.anytime import confidence_sequence
-from rse_study.results.comparing.margin import margin_of
-from rse_study.results.statistics import Interval, t_interval
-from rse_study.results.study_record import StudyRecord
+from rse_study.results.comparing.row_seeds import LARGEST
+from rse_study.results.statistics import Interval, confidence_sequence, t_interval
+from rse_study.results.study_record import StudyRecord, margin_of
 
 LEVEL = 0.95
 SO_FAR = " So far, rows with cells still to run follow the 95% confidence sequence, which allows any number of looks."
@@ -19,6 +18,10 @@ Look = tuple[int, dict[str, Any], dict[str, Any]]
 
 
 RowVerdict = Literal["better", "worse", "same", "undecided"]
+UNDEFINED, COLLAPSED = "undefined", "collapsed"  # complete without a finite score; of a collapsed model
+WORDS = {"failed": "failed", UNDEFINED: "has no finite score", COLLAPSED: COLLAPSED}
+FEWEST, FAR_SDS, FAR_MARGINS = 4, 5, 10
+"""Seeds of which one can be far from the others, and how far; none of the project's own studies is."""
 
 
 def row_verdict(interval: Interval, margin: float, *, less_is_better: bool) -> RowVerdict:
@@ -82,6 +85,16 @@ class Criterion:
         """Return the verdict that an interval gives."""
         found = row_verdict(interval, self.margin, less_is_better=self.less_is_better)
         return "undecided" if self.is_lost else found
+
+    def disagrees(self, interval: Interval, p: float, least_p: float) -> bool:
+        """Whether an adjusted exact p contradicts the deciding interval.
+
+        `least_p` is the smallest possible one. Never beside a confidence sequence: that p holds for a number of seeds
+        that was fixed before.
+        """
+        if self.is_anytime or self.is_lost or self.verdict(interval) == "same" or not least_p <= 1 - LEVEL:
+            return False
+        return interval.excludes(0.0) != (p <= 1 - LEVEL)
 
     def title(self, num_together: int = 1, noun: str = "row") -> str:
         """Return the name of the interval for readers."""
@@ -182,3 +195,47 @@ def _seeds(study: StudyRecord, resolved: Mapping[str, Any]) -> Any:
     """Return a frozen study's seeds that are results: a list, or the rule by which they are added."""
     section = resolved if study.kind == "grid" else resolved.get("confirm") or {}
     return section.get("seeds") or ()
+
+
+def is_finite(values: pd.Series) -> pd.Series:
+    """Return which values can be compared.
+
+    No NaN can, no infinity, and nothing whose square overflows.
+    """
+    return values.abs() < LARGEST
+
+
+def with_outcomes(rule: Criterion, cells: pd.DataFrame, minus: str) -> Criterion:
+    """Return a criterion that knows these cells.
+
+    Differences are from the row `minus`. Columns: row, seed, status (UNDEFINED of a complete cell without a finite
+    score), value, degenerate.
+    """
+    troubles: dict[str, list[str]] = {}
+    how = cells["status"].mask(cells["degenerate"], COLLAPSED)
+    for (row, what), seeds in cells.groupby(["row", how], sort=False)["seed"]:
+        if what in WORDS and (what != COLLAPSED or len(seeds) < (cells["row"] == row).sum()):
+            troubles.setdefault(row, []).append(f"{WORDS[what]} with {_named(seeds)}")
+    table = cells.pivot(index="row", columns="seed", values="value")
+    for row in table.index if minus in table.index and rule.margin else ():
+        if far := _far_away((table.loc[row] - table.loc[minus]).dropna().sort_values(), rule.margin):
+            troubles.setdefault(row, []).append(far)
+    is_lost, is_complete = cells["status"].isin(["failed", UNDEFINED]), cells["status"] == "complete"
+    waiting = frozenset(cells.loc[~is_lost & ~is_complete, "row"])
+    lost, seeds = (dict(some.groupby("row")["seed"].agg(frozenset)) for some in (cells[is_lost], cells))
+    told = {row: f"{row} {' and '.join(texts)}" for row, texts in troubles.items()}
+    return replace(rule, waiting=waiting, lost=lost, seeds=seeds, troubles=told)
+
+
+def _far_away(ordered: pd.Series, margin: float) -> str:
+    """Say which few seeds lie far from all others, as after a collapse that nothing marked."""
+    gaps = [0.0, *ordered.diff().iloc[1:]]
+    at = gaps.index(max(gaps))
+    few, others = sorted((ordered[:at], ordered[at:]), key=len)
+    is_far = len(ordered) >= FEWEST and gaps[at] > max(FAR_SDS * others.std(), FAR_MARGINS * margin)
+    return f"lies {gaps[at]:.3g} away from its other seeds with {_named(few.index)}" if is_far else ""
+
+
+def _named(seeds: Iterable[int]) -> str:
+    *first, last = map(str, seeds)
+    return f"seeds {', '.join(first)} and {last}" if first else f"seed {last}"

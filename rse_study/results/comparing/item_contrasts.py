@@ -138,36 +138,29 @@ class MeasuredItems(NamedTuple):
 def measured_items(reader: Reader, minus: str = "") -> list[MeasuredItems]:
     """Read each measure's item scores, of rows and of the row `minus` beside them."""
     study, cells = reader.study(), reader.cells()
-    names, minus, files = measures_of(study), minus or own_baseline(study, cells), _ItemFiles(reader)
+    names, minus, read = measures_of(study), minus or own_baseline(study, cells), cache(read_items)
     cells = cells[cells["stage"] == ("grid" if study.kind == "grid" else "confirm")]
     rows, found = names_of_cells(study, cells), []
+
+    def items_of(subject: str, metric: str, ending: str = "") -> ItemScores | None:
+        """Return the item scores of a subject on the study's present data."""
+        folders = baselines_folder(reader.study_dir), cell_folder(reader.study_dir, subject)
+        fingerprint = study.fingerprints.get(metric.rpartition("/")[0], "")
+        return read(folders[subject not in BASELINES]).get((subject, metric + ending, fingerprint))
+
     for metric, scores in comparisons.scores_by_metric(reader, names).items():
         measured = metric or study.objective.evaluation
         scores = with_baseline(scores, minus, comparisons.by_subject(reader, measured))
         if minus in scores.table.index:
             ending = "" if metric or not study.objective.metric.endswith(AT_CHECKPOINT) else AT_CHECKPOINT
             subjects = zip(rows, cells["seed"], cells["identity"], strict=True)
-            items = {(row, seed): files.items(name, measured, ending) for row, seed, name in subjects}
+            items = {(row, seed): items_of(name, measured, ending) for row, seed, name in subjects}
             fixed = [name for name, label in BASELINES.items() if label in scores.fixed_rows]
-            items |= {(minus, seed): files.items(name, measured) for name in fixed for seed in scores.table}
+            items |= {(minus, seed): items_of(name, measured) for name in fixed for seed in scores.table}
             kept = {key: one for key, one in items.items() if one is not None}
             same = {key: one for key, one in kept.items() if one.is_beside(next(iter(kept.values())))}
             found.append(MeasuredItems(names[metric], metric, minus, scores.table, same, scores.criterion))
     return found
-
-
-class _ItemFiles:
-    """Item scores of a study on its present data, each file read once."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._folder, self._fingerprints = reader.study_dir, reader.study().fingerprints
-        self._read = cache(read_items)
-
-    def items(self, subject: str, metric: str, ending: str = "") -> ItemScores | None:
-        wanted = self._fingerprints.get(metric.rpartition("/")[0], "")
-        is_cell = subject not in BASELINES
-        folder = cell_folder(self._folder, subject) if is_cell else baselines_folder(self._folder)
-        return self._read(folder).get((subject, metric + ending, wanted))
 
 
 def crossed_frame(measured: Iterable[MeasuredItems]) -> pd.DataFrame:

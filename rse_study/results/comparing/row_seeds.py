@@ -13,12 +13,11 @@ from itertools import takewhile
 from math import nan
 from typing import TYPE_CHECKING, NamedTuple
 
-from rse_study.results.comparing.margin import margin_of
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.records import BASE, FINISHED, CellRecord
 from rse_study.results.row_names import find_row, names_of_records
 from rse_study.results.settings import UntilDecided
-from rse_study.results.study_record import StudyRecord
+from rse_study.results.study_record import StudyRecord, margin_of
 
 if TYPE_CHECKING:
     from rse_study.results.comparing.criterion import RowVerdict  # and pandas, which `status` does without

@@ -3,7 +3,7 @@
 import os
 import re
 import sqlite3
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -78,36 +78,33 @@ def open_to_write(path: Path) -> sqlite3.Connection:
     One of an earlier version is migrated, and stays beside it as ledger.v1.sqlite.
     """
     # One writer, not one thread: the driver's callbacks may come from another thread, one at a time.
-    connection = sqlite3.connect(path, check_same_thread=False)
-    try:
-        found = check_version(connection, path)
-        if 0 < found < SCHEMA_VERSION:
-            write_whole(path.with_name(f"{path.stem}.v{found}{path.suffix}"), copy_of(connection))
-            with closing(migrated(connection, found)) as new:
-                new.backup(connection)
-        connection.execute("PRAGMA journal_mode = WAL")
-        # Under WAL this loses no transaction when a process dies; a power cut may take the last ones, and
-        # result.json, which is synced, gives them back.
-        connection.execute("PRAGMA synchronous = NORMAL")
-        if found == 0:
-            connection.executescript(f"BEGIN;{TABLES}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;")
-        connection.execute("PRAGMA foreign_keys = ON")
-        # SQLite silently opens a read-only file, and even begins a transaction on it.
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        connection.rollback()
-    except sqlite3.OperationalError as error:
-        connection.close()
-        if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-            raise failure_of(error, path) or error from None
-        remedy = "Make the folder and its ledger writable, or copy them to where you may write"
-        raise InputError(f"cannot be written: {error}", where=str(path), remedy=remedy) from None
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        raise failure_of(error, path) or damaged(f"damaged: {error}", path) from None
-    except BaseException:
-        connection.close()
-        raise
+    with ExitStack() as stack:
+        connection = stack.enter_context(closing(sqlite3.connect(path, check_same_thread=False)))
+        try:
+            found = check_version(connection, path)
+            if 0 < found < SCHEMA_VERSION:
+                write_whole(path.with_name(f"{path.stem}.v{found}{path.suffix}"), copy_of(connection))
+                with closing(migrated(connection, found)) as new:
+                    new.backup(connection)
+            connection.execute("PRAGMA journal_mode = WAL")
+            # Under WAL this loses no transaction when a process dies; a power cut may take the last ones, and
+            # result.json, which is synced, gives them back.
+            connection.execute("PRAGMA synchronous = NORMAL")
+            if found == 0:
+                connection.executescript(f"BEGIN;{TABLES}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;")
+            connection.execute("PRAGMA foreign_keys = ON")
+            # SQLite silently opens a read-only file, and even begins a transaction on it.
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            connection.rollback()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+                raise failure_of(error, path) or error from None
+            remedy = "Make the folder and its ledger writable, or copy them to where you may write"
+            raise InputError(f"cannot be written: {error}", where=str(path), remedy=remedy) from None
+        except sqlite3.DatabaseError as error:
+            raise failure_of(error, path) or damaged(f"damaged: {error}", path) from None
+        stack.pop_all()
     return connection
 
 
@@ -147,22 +144,19 @@ def is_lost(study_dir: Path) -> bool:
 
 def open_to_read(path: Path) -> sqlite3.Connection:
     """Open a ledger read-only, migrated in memory if old, also while it is written."""
-    connection = _connect_to_read(path)
-    try:
-        version = check_version(connection, path)
-        if version == 0:
-            raise InputError("the ledger is empty", where=str(path.parent), remedy="Run the study first")
-        if version == SCHEMA_VERSION:
-            return connection
-        copy = migrated(connection, version)
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        raise damaged(f"damaged: {error}", path) from None
-    except BaseException:
-        connection.close()
-        raise
-    connection.close()
-    return copy
+    with ExitStack() as stack:
+        connection = stack.enter_context(closing(_connect_to_read(path)))
+        try:
+            version = check_version(connection, path)
+            if version == 0:
+                remedy = "Run the study first"
+                raise InputError("the ledger is empty", where=str(path.parent), remedy=remedy)
+            if version < SCHEMA_VERSION:
+                return migrated(connection, version)
+        except sqlite3.DatabaseError as error:
+            raise damaged(f"damaged: {error}", path) from None
+        stack.pop_all()
+    return connection
 
 
 def _connect_to_read(path: Path) -> sqlite3.Connection:

@@ -21,7 +21,7 @@ def write_items(directory: Path, rows: Iterable[EvaluationRow]) -> None:
     own = [
         {key: getattr(row, key) for key in KEY} | row.items.to_json() for row in rows if row.items is not None
     ]
-    known = _read(directory, list) or []
+    known = _read(directory / ITEMS_FILE, "items", list) or []
     merged = {(entry["subject"], entry["metric"]): entry for entry in (*known, *own)}
     ordered = [merged[key] for key in sorted(merged)]
     if ordered != known:
@@ -30,7 +30,7 @@ def write_items(directory: Path, rows: Iterable[EvaluationRow]) -> None:
 
 def read_items(directory: Path) -> dict[tuple[str, ...], ItemScores]:
     """Return a folder's item scores by KEY; none without a file, or if it is damaged."""
-    return _read(directory, lambda entries: dict(map(_decoded, entries))) or {}
+    return _read(directory / ITEMS_FILE, "items", lambda entries: dict(map(_decoded, entries))) or {}
 
 
 def with_items(directory: Path, rows: Iterable[EvaluationRow]) -> list[EvaluationRow]:
@@ -44,9 +44,9 @@ def _decoded(entry: dict[str, str]) -> tuple[tuple[str, ...], ItemScores]:
     return tuple(entry.pop(key) for key in KEY), ItemScores.from_json(entry)
 
 
-def _read(directory: Path, parse: Callable[[Any], Content]) -> Content | None:
-    with suppress(InputError):  # a file that is lost or damaged takes no score with it
-        return read_sealed(directory / ITEMS_FILE, "items", parse, missing="", remedy="")
+def _read(path: Path, kind: str, parse: Callable[[Any], Content]) -> Content | None:
+    with suppress(InputError):  # a file that is lost or damaged takes no score with it: it is measured again
+        return read_sealed(path, kind, parse, missing="", remedy="")
     return None
 
 
@@ -75,9 +75,7 @@ def write_evaluations(directory: Path, rows: Sequence[EvaluationRow]) -> Path:
 
 def read_evaluations(directory: Path) -> list[EvaluationRow]:
     """Return the rows in a folder by subject and metric; none if lost or damaged."""
-    with suppress(InputError):  # what is missing is measured again
-        return read_sealed(directory / EVALUATIONS_FILE, "evaluations", _rows, missing="", remedy="")
-    return []
+    return _read(directory / EVALUATIONS_FILE, "evaluations", _rows) or []
 
 
 def written_rows(directory: Path, subject: str, wanted: Collection[tuple[str, str]]) -> list[EvaluationRow]:

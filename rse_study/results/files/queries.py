@@ -10,19 +10,9 @@ from functools import cache
 from typing import Any
 
 from rse_study.errors import InputError
+from rse_study.results import records
 from rse_study.results.files.failures import names_failures
 from rse_study.results.files.result_file import WORK
-from rse_study.results.records import (
-    COSTS,
-    SELECTING,
-    AttemptRecord,
-    CellRecord,
-    EvaluationRow,
-    ImportanceRow,
-    MetricRow,
-    RungRow,
-    RunProvenance,
-)
 from rse_study.results.study_record import AT_CHECKPOINT, StudyRecord
 from rse_study.spec import canonical_json
 
@@ -41,7 +31,7 @@ SELECT kept.cell, last, metric.value FROM metric JOIN (
         PARTITION BY cell
         ORDER BY CASE json_extract(config, '$.selection.keep') WHEN 'last' THEN t END DESC, value DESC, t
     ) AS place
-    FROM metric JOIN cell ON cell = identity WHERE name = '{SELECTING}' AND t > 0 %s
+    FROM metric JOIN cell ON cell = identity WHERE name = '{records.SELECTING}' AND t > 0 %s
 ) AS kept USING (cell, t) WHERE place = 1 AND name = ?1
 """
 """Each cell's value of a metric when the model that it keeps was saved, as `training.session` chooses it."""
@@ -70,7 +60,9 @@ class LedgerQueries:
         (number,) = self._db.execute("SELECT coalesce(max(number), 0) FROM revision").fetchone()
         return int(number)
 
-    def cells(self, among: Collection[str] | None = None, settings: Sequence[str] = ()) -> list[CellRecord]:
+    def cells(
+        self, among: Collection[str] | None = None, settings: Sequence[str] = ()
+    ) -> list[records.CellRecord]:
         """Return every cell, also retired ones, or those `among` these, by trial and seed.
 
         With `settings`, the configurations hold these alone (None where one has no such setting): most of the time
@@ -87,15 +79,18 @@ class LedgerQueries:
         rows = self._rows_of("SELECT identity, retired FROM cell", "identity", among)
         return {row["identity"]: bool(row["retired"]) for row in rows}
 
-    def cell(self, identity: str) -> CellRecord:
+    def cell(self, identity: str) -> records.CellRecord:
         """Return the cell of this identity, which the ledger must know."""
         rows = list(self._rows("SELECT * FROM cell WHERE identity = ?", identity))
         assert rows, f"cell {identity} was never planned"
         return cell_of(rows[0])
 
-    def history(self, identity: str) -> list[MetricRow]:
+    def history(self, identity: str) -> list[records.MetricRow]:
         query = "SELECT * FROM metric WHERE cell = ? ORDER BY t, name"
-        return [MetricRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query, identity)]
+        return [
+            records.MetricRow(**{**row, "value": number_of(row["value"])})
+            for row in self._rows(query, identity)
+        ]
 
     def last_points(self, metric: str, among: Collection[str] | None = None) -> dict[str, tuple[int, float]]:
         """Return a metric's last point (step and value) by cell, of all or `among` these.
@@ -125,35 +120,35 @@ class LedgerQueries:
 
     def final_values(self, metric: str, among: Collection[str] | None = None) -> dict[str, float]:
         """Return each cell's final value of a metric: its last point, or the cell's cost."""
-        if metric not in COSTS:
+        if metric not in records.COSTS:
             return {cell: value for cell, (_, value) in self.last_points(metric, among).items()}
         query = (
             f"SELECT identity, {COST_COLUMNS[metric]} FROM cell WHERE status IN ('complete', 'stopped_early')"
         )
         return {cell: number_of(value) for cell, value in self._db.execute(query)}
 
-    def attempts(self, among: Collection[str] | None = None) -> list[AttemptRecord]:
+    def attempts(self, among: Collection[str] | None = None) -> list[records.AttemptRecord]:
         """Return attempts by their start, at all cells or at those `among` these."""
         order = "ORDER BY started, cell, number"
         rows = self._rows_of("SELECT * FROM attempt", "cell", among, order)
-        return [AttemptRecord(**row) for row in rows]
+        return [records.AttemptRecord(**row) for row in rows]
 
-    def rungs(self, among: Collection[str] | None = None) -> list[RungRow]:
+    def rungs(self, among: Collection[str] | None = None) -> list[records.RungRow]:
         rows = self._rows_of("SELECT * FROM rung", "cell", among, "ORDER BY t, cell")
-        return [RungRow(**{**row, "value": number_of(row["value"])}) for row in rows]
+        return [records.RungRow(**{**row, "value": number_of(row["value"])}) for row in rows]
 
-    def evaluations(self, among: Collection[str] | None = None) -> list[EvaluationRow]:
+    def evaluations(self, among: Collection[str] | None = None) -> list[records.EvaluationRow]:
         """Return the scores of all subjects, or of those `among` these."""
         order = "ORDER BY subject, task, split, aggregation, preset"
         rows = self._rows_of("SELECT * FROM evaluation", "subject", among, order)
-        return [EvaluationRow(**{**row, "value": number_of(row["value"])}) for row in rows]
+        return [records.EvaluationRow(**{**row, "value": number_of(row["value"])}) for row in rows]
 
-    def importance(self) -> list[ImportanceRow]:
+    def importance(self) -> list[records.ImportanceRow]:
         """Return importance by evaluator and axis; an interval not computed is NaN."""
         query = "SELECT * FROM importance ORDER BY evaluator, axis"
         numbers = ("value", "low", "high")
         return [
-            ImportanceRow(**{**row, **{name: number_of(row[name]) for name in numbers}})
+            records.ImportanceRow(**{**row, **{name: number_of(row[name]) for name in numbers}})
             for row in self._rows(query)
         ]
 
@@ -161,7 +156,7 @@ class LedgerQueries:
         """Return the provenance of every run, oldest first, with its time under `at`."""
         rows = self._db.execute("SELECT at, content FROM provenance ORDER BY run")
         return [
-            {"at": at, **RunProvenance.model_validate_json(content).model_dump(exclude_unset=True)}
+            {"at": at, **records.RunProvenance.model_validate_json(content).model_dump(exclude_unset=True)}
             for at, content in rows
         ]
 
@@ -192,19 +187,19 @@ class LedgerQueries:
 JSON_COLUMNS = ("config", "proposal", "provenance")
 
 
-def cell_of(row: dict[str, Any], read: Callable[[str], Any] = json.loads) -> CellRecord:
+def cell_of(row: dict[str, Any], read: Callable[[str], Any] = json.loads) -> records.CellRecord:
     """Return the cell in a row of the table."""
-    return CellRecord(**{**row, **{name: read(row[name]) for name in JSON_COLUMNS}})
+    return records.CellRecord(**{**row, **{name: read(row[name]) for name in JSON_COLUMNS}})
 
 
 def _with_settings(names: Sequence[str]) -> str:
     """The table of cells, whose configurations have these settings alone."""
-    columns = ", ".join(name for name in CellRecord.model_fields if name != "config")
+    columns = ", ".join(name for name in records.CellRecord.model_fields if name != "config")
     settings = ", ".join(f"'{name}', json_extract(config, '$.{name}')" for name in names)
     return f"(SELECT {columns}, json_object({settings}) AS config FROM cell)"
 
 
-def row_of(cell: CellRecord) -> dict[str, Any]:
+def row_of(cell: records.CellRecord) -> dict[str, Any]:
     """Return the table row of a cell."""
     row = cell.model_dump()
     return {**row, "retired": int(cell.retired), **{name: canonical_json(row[name]) for name in JSON_COLUMNS}}

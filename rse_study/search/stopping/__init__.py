@@ -12,7 +12,10 @@ from rse_study.search.stopping.asha import Asha
 from rse_study.search.stopping.by_class import RuleByClass
 from rse_study.search.stopping.hyperband import Hyperband
 from rse_study.search.stopping.median import Median
-from rse_study.search.stopping.rule import RungValues, SpacedRule, StoppingRule, TrialAtRung
+from rse_study.search.stopping.rule import RungValues as RungValues
+from rse_study.search.stopping.rule import SpacedRule as SpacedRule
+from rse_study.search.stopping.rule import StoppingRule
+from rse_study.search.stopping.rule import TrialAtRung as TrialAtRung
 
 RULES: dict[str, type[StoppingRule]] = {
     "asha": Asha,
@@ -51,18 +54,3 @@ def rule_of(study: StudyRecord) -> StoppingRule | None:
         rule, remedy = "this version does not know this rule", "Read it with the version that ran it"
         what = f"early_stopping: {error.errors()[0]['msg']}"
         raise InputError(what, where=study.name, rule=rule, remedy=remedy) from None
-
-
-__all__ = [
-    "RULES",
-    "Asha",
-    "EarlyStopping",
-    "Hyperband",
-    "Median",
-    "RuleByClass",
-    "RungValues",
-    "SpacedRule",
-    "StoppingRule",
-    "TrialAtRung",
-    "rule_of",
-]

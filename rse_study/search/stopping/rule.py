@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, PositiveInt, model_validator
 
 from rse_study.results.records import Direction, Verdict
-from rse_study.search.observation import Observation
+from rse_study.search.choice import Observation
 from rse_study.spec import Spec
 
 Factor = Annotated[int, Field(ge=2)]

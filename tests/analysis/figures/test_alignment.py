@@ -1,6 +1,6 @@
 import pytest
 
-from analysis.figures.alignment import alignment_data, draw_alignment
+from analysis.figures.papers import alignment_data, draw_alignment
 from tests.analysis import tabled
 
 ROWS = {"SimCSE": (60.0, 61.0), "RobustSentEmbed": (62.0, 63.0)}

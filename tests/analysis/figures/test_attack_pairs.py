@@ -1,6 +1,6 @@
 import pytest
 
-from analysis.figures.attack_pairs import attack_pairs_data, draw_attack_pairs
+from analysis.figures.papers import attack_pairs_data, draw_attack_pairs
 from tests.analysis import tabled
 
 ROWS = {"USCAL": (60.0, 61.0), "RobustSentEmbed": (62.0, 63.0)}

@@ -2,7 +2,7 @@ import dataclasses
 
 import pytest
 
-from analysis.figures.heat import draw_heat, heat_data
+from analysis.figures.lines import draw_heat, heat_data
 from rse_study.results.study_record import AxisRecord
 
 NORM = AxisRecord(name="norm", symbol="P", paths=("b",), kind="choice", choices=("l1", "l2"))

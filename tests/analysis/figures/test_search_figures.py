@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from analysis.figures.attempts import draw_timeline, timeline_data, unit_of
 from analysis.figures.curves import curve_data, draw_curves
-from analysis.figures.rungs import draw_rungs, rungs_data
-from analysis.figures.timeline import draw_timeline, timeline_data, unit_of
+from analysis.figures.search_features import draw_rungs, rungs_data
 from analysis.search import trials
 from rse_study.results.files.result_file import Point
 from rse_study.results.records import RungRow

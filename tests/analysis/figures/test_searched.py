@@ -2,8 +2,7 @@ import pytest
 
 from analysis.contents import baseline_scores
 from analysis.figures import searched as figures
-from analysis.figures.history import draw_history
-from analysis.figures.parallel import draw_parallel
+from analysis.figures.searched import draw_history, draw_parallel
 from analysis.search import trials
 from tests.analysis import searched
 
@@ -24,7 +23,7 @@ def test_a_dot_has_its_trial_and_its_score_and_the_best_an_orange_edge(complete)
     assert sorted(dots.ids) == sorted(table["trial"])
     assert set(dots.x) <= {"l1", "l2", "linf"}
     edges = dict(zip(dots.ids, dots.marker.line.color, strict=True))
-    assert [number for number, colour in edges.items() if colour == figures.ORANGE] == [12]
+    assert [number for number, colour in edges.items() if colour == figures.style.ORANGE] == [12]
     ranks = figures.draw_ranks(study, NAMES, "dev")
     shown = {trace.meta: trace for trace in ranks.data if trace.ids}
     assert len(shown) == 8 * 7 // 2

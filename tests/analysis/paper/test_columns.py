@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.figures.cosines import PAIRS
+from analysis.figures.papers import PAIRS
 from analysis.paper.columns import BLOCKS, MEAN, TOGETHER, columns_of, our_row
 from analysis.paper.ids import table_ids
 from analysis.paper.tables import measures, read_table

@@ -1,13 +1,12 @@
-"""A study's table in a paper's layout: what pandas reads back, and what LaTeX makes of it."""
-
 import re
 
 import pandas as pd
 import pytest
 
 from analysis.comparison_table import printed_rows, rows_table, show_interval
-from analysis.formats import show_signed
-from analysis.paper.layout import write_layouts
+from analysis.formats import DEGENERATE, STAR, show_signed
+from analysis.paper.ids import known_places
+from analysis.paper.layout import marks, place_name, scores_caption, write_layouts
 from tests.analysis import tabled
 from tests.analysis.paper.typeset import lines_between, typeset
 
@@ -162,3 +161,29 @@ def test_a_main_table_has_its_columns_as_numbers_and_in_the_papers_layout(main_t
     assert r"RobustSentEmbed & 61.17 $\pm$ 1.04$^{*}$ (28.05) \\" in text
     assert r"\caption{tabled: ours, and in parentheses the paper's (Table 1 of RobustSentEmbed). " in text
     assert r"$^{*}$ the interval" in text
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        ("rse-table6", "Table 6 of RobustSentEmbed"),
+        ("vadv-table2", "Table 2 of V-advCSE"),
+        ("dcl-figure3", "Figure 3 of DCL"),
+        ("rse-section-b4", "Section B.4 of RobustSentEmbed"),
+        ("mine", "mine"),
+    ],
+)
+def test_a_place_is_named_as_people_name_it(place, name):
+    assert place_name(place) == name
+
+
+def test_a_mark_is_explained_where_it_stands_and_every_place_has_a_name():
+    plain, starred, collapsed = (
+        pd.DataFrame({"row": ["a"], "dev": [f"61.2{mark}"]}) for mark in ("", STAR, DEGENERATE)
+    )
+    assert marks(plain, "it differs.") == ""
+    assert marks(starred, "it differs.") == f" {STAR} it differs."
+    assert marks(collapsed, "it differs.") == f" {DEGENERATE} The score of a collapsed model."
+    table = pd.DataFrame({"row": ["a"]})
+    assert scores_caption("s", "", 1, "", table) == "s: every measure of its results. Mean over 1 seed."
+    assert [place for place in known_places() if place_name(place) == place] == []

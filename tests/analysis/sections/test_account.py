@@ -2,6 +2,7 @@ import dataclasses
 from html import escape
 
 from analysis.sections import account
+from analysis.sections.account import budget
 from rse_study import open_study
 from tests.analysis import searched
 
@@ -58,3 +59,15 @@ def test_cells_of_unlike_machines_are_said_and_a_line_to_cite_comes_last(grid_di
     assert " on EPYC, AVX512 kernels." in said
     cited = open_study(search_dir).citation
     assert escape(f"To cite: {cited}") in account.provenance(contents(search_dir))
+
+
+def test_a_budget_that_ended_the_search_is_said_and_without_one_nothing(tmp_path, contents, search_dir):
+    settings = {"num_trials": 40, "search_budget": {"steps": 100}, "base": {"budget": {"amount": 60}}}
+    study = searched.STUDY.model_copy(update={"num_trials": 40, "resolved": settings})
+    parts = (searched.search, lambda ledger: ledger.freeze(study, "a budget"))
+    ended = contents(searched.make(tmp_path / "ended", *parts))
+    assert ended.study.num_trials < 40
+    text = "".join(budget(ended))
+    assert "of at most 40 trials" in text
+    assert "optimiser steps" in text
+    assert budget(contents(search_dir)) == []

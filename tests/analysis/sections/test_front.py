@@ -4,11 +4,11 @@ import dataclasses
 
 import pytest
 
-from analysis.figures.front import draw_front, draw_volume
-from analysis.front import front_data, labels
+from analysis.contents import labels
+from analysis.figures.pareto import draw_front, draw_volume
 from analysis.report import render
 from analysis.search import ranking, trials
-from analysis.sections.front import bounds, front, front_table
+from analysis.sections.front import bounds, front, front_data, front_table
 from tests.analysis import fronted
 from tests.analysis.searched import with_search
 

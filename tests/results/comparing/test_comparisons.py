@@ -16,7 +16,6 @@ from rse_study.results.comparing.comparisons import (
     row_scores,
     scores_by_metric,
 )
-from rse_study.results.comparing.verdicts import is_suggestive, verdict_of
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
 from rse_study.results.reader import Reader
@@ -204,7 +203,7 @@ def test_a_complete_cell_without_a_finite_objective_is_not_awaited_and_leaves_it
     assert set(found.criterion.lost) == {"a"}
     assert math.isnan(found.table.loc["a", 3])
     (one,) = compare(found.table, [A_MINUS_B], criterion=found.criterion)
-    assert (one.n, verdict_of(one), is_suggestive(one)) == (3, "undecided", False)
+    assert (one.n, one.verdict, one.is_suggestive) == (3, "undecided", False)
 
 
 def test_rows_whose_cells_are_all_there_share_their_error_with_those_that_still_run(tmp_path):

@@ -9,8 +9,7 @@ from typing import Annotated, Any, Literal, cast
 import pandas as pd
 import typer
 
-from analysis.attacks import write_attacks
-from analysis.sections.attacked import goal_text
+from analysis.attacks import goal_text, write_attacks
 from rse_study.activity import ActivityCallback
 from rse_study.assets.tiny import has_minilm
 from rse_study.assets.victim import WEAK, VictimClassifier

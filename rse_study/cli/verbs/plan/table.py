@@ -5,7 +5,7 @@ from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
-from analysis.phrases import show_duration
+from analysis.formats import show_duration
 from rse_study.study.planning.footprint import lines_of
 from rse_study.study.planning.measured import Range
 from rse_study.study.planning.plan import Plan, StagePlan

@@ -8,8 +8,8 @@ from typing import Literal, cast
 from analysis.comparison import comparison_of
 from analysis.contents import contents_of
 from analysis.figure_files import ImageKind, write_figures
-from analysis.latex_files import write_latex
 from analysis.paper.kit import bibtex, how_compared, how_to_replay
+from analysis.paper.layout import write_latex
 from rse_study import open_study
 from rse_study.cli.arguments.writable import require_folder
 from rse_study.data.location import cache_dir

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from analysis.phrases import counted, show_brief, show_duration
+from analysis.formats import counted, show_brief, show_duration
 from rse_study.cli.terminal.screen import describe
 from rse_study.cli.verbs.status.content import EndedCell, RankedTrial, RowProgress, Running, StudyStatus
 from rse_study.search.budget import LIMITS, BudgetShare
