@@ -36,8 +36,10 @@ from rse_study.search.budget import has_room
 from rse_study.search.state import search_state
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.space import Axis
-from rse_study.study.pending import KnownCells, pending_revision, run_again
+from rse_study.study.pending import KnownCells, PendingRevision, pending_revision, run_again
 from rse_study.study.planning.footprint import trials_of
+from rse_study.study.planning.plan import check_hours, plan_study
+from rse_study.study.planning.probe import probe
 from rse_study.study.record import provenance_of, study_record
 from rse_study.study.revisions import change_between
 from rse_study.training.evaluator import judges_of
@@ -45,6 +47,8 @@ from rse_study.training.materials import Materials
 
 ReadEvaluation = Callable[[str], Evaluation]
 """Returns an evaluation with its data, by name."""
+AskConsent = Callable[[PendingRevision], bool]
+"""Returns whether a revision is wanted."""
 MANY_EVENTS = 100  # among which a note is looked for
 DRIVER_ENDED = "the driver ended while it ran"
 
@@ -60,21 +64,20 @@ class StudyRun:
         materials: MaterialsCache,
         read: ReadEvaluation,
         callback: StudyCallback,
-        *,
-        is_revised: bool = True,
     ) -> None:
-        self._is_revised = is_revised
         self._checked, self._study, self._files = checked, checked.study, files
         self._ledger, self.materials, self._read, self._callback = ledger, materials, read, callback
         self._refusal: Exception | None = None
 
-    def prepare(self) -> None:
+    def prepare(self, consents: AskConsent = lambda pending: True, max_hours: float | None = None) -> None:
         """Read materials and evaluations, then freeze the study; refuse before that."""
-        self._refuse_another_question()
+        self._refuse_another_question(consents)
         study, base = self._study, self.materials.of(self._checked.base)
         for trial in trials_of(self._checked):
             self.materials.of(trial)
         self._say_what_is_run_again()
+        if max_hours and self._checked.rows:
+            self._refuse_long_grid(max_hours)
         evaluations, judges = [self._read(name) for name in study.evaluations], judges_of(base)
         self._freeze(base, evaluations, judges)
         self._ended = {cell.identity for cell in self._ledger.cells() if self._has_ended(cell)}
@@ -100,11 +103,11 @@ class StudyRun:
         self._ledger.add_provenance(provenance_of(base, study.resources, evaluations) | of_search)
         self._ledger.back_up()
 
-    def _refuse_another_question(self) -> None:
+    def _refuse_another_question(self, consents: AskConsent) -> None:
         """Refuse a name that belongs to a different question, before reading corpora."""
         pending = pending_revision(self._ledger, self._checked)
         if pending is not None:
-            if pending.reasons and not self._is_revised:
+            if pending.reasons and not consents(pending):
                 raise pending.refusal
             self._callback.message(f"revision: {pending}")
 
@@ -117,6 +120,17 @@ class StudyRun:
         reasons = run_again(ended, self.materials.of, {}, rows, of_run)
         for line in KnownCells(self._ledger.study(), tuple(ended), reasons).lines():
             self._callback.message(line)
+
+    def _refuse_long_grid(self, max_hours: float) -> None:
+        """Raise OverBudget by the sum that `plan` says, from the materials that are here; without history, probe."""
+        store = self._files.study_dir.parent
+        planned = plan_study(self._checked, store, self.materials.of)
+        if planned.device_hours is None:
+            on_progress = partial(self._callback.advanced, "probe: trials timed")
+            timed = probe(self._checked, self.materials.of, on_progress)
+            planned = plan_study(self._checked, store, self.materials.of, lambda *given: timed)
+        for warning in check_hours(planned, max_hours):
+            self._callback.message(f"warning: {warning}")
 
     def baselines(self) -> Iterator[list[EvaluationRow]]:
         """Return a generator of the baselines' missing scores; enters nothing."""

@@ -9,9 +9,9 @@ from pathlib import Path
 from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_between
 from rse_study.results.files.connect import has_ledger, is_lost
 from rse_study.results.files.schema import MODEL_FOLDER, cell_folder
-from rse_study.results.reader import Reader, cells_for_next_run
+from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED, CellRecord, Stage
-from rse_study.search.state import SearchState, most_cells_by_stage, search_state
+from rse_study.search.state import SearchState, most_cells_by_stage
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.pending import (
     KnownCells,
@@ -103,8 +103,7 @@ def read_ledger(study_dir: Path, checked: CheckedStudy, prepare: PrepareMaterial
             for one in ledger.attempts()
         )
         known, pending = known_cells(ledger, study_dir, checked, prepare), pending_revision(ledger, checked)
-        state = search_state(ledger, cells_for_next_run(ledger, study_dir), is_held=False)
-        return LedgerState(known, state, scored_by_subject(ledger), spent, pending)
+        return LedgerState(known, SearchState.read(reader), scored_by_subject(ledger), spent, pending)
 
 
 def remaining(
