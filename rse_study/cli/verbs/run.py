@@ -72,7 +72,9 @@ def run_and_report(
         announce(f"note: {track} gets the cells that run now; docs/trackers.md logs those that have ended")
     # What is wrong with Ray's folder is said before the work.
     with nullcontext() if address else ray_folder():
-        _require_everything(checked, folder, on_this_machine=not address)
+        notes = _require_everything(checked, folder, on_this_machine=not address)
+    for note in notes:
+        announce(f"note: {note}")
     on_ray = {"num_cpus": cpus, "address": address, "track": track, "max_hours": max_hours}
     _run_missing(checked, folder, is_revised=is_revised, **on_ray)
     again = command("run", study, *with_overrides(overrides), *in_store(store), "--wide")
@@ -90,7 +92,7 @@ def _consents(board: ProgressBoard, pending: PendingRevision) -> bool:
     """Ask for consent to a revision, if anybody is there; raise InputError where it is refused."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    board.bars.stop()  # which would be drawn over the question
+    board.bars.live.stop()  # which would be drawn over the question
     say(str(pending.refusal), stderr())
     try:
         if typer.confirm("Revise it?", err=True):
@@ -103,8 +105,6 @@ def _consents(board: ProgressBoard, pending: PendingRevision) -> bool:
 def _run_missing(checked: CheckedStudy, folder: Path, *, is_revised: bool, **on_ray: Any) -> None:
     if os.environ.get("RAY_ADDRESS") and not on_ray["address"]:
         announce("note: RAY_ADDRESS is not followed: this run starts Ray itself. --address auto joins it")
-    for note in notes_on_data(checked, data_dir()):
-        announce(f"note: {note}")
     evaluation = partial(evaluation_of, checked.settings_in(data_dir()))
     study = checked.study
     may_need_fewer = study.gives_seeds_until_decided or study.search_budget or study.ablation_path
@@ -115,7 +115,10 @@ def _run_missing(checked: CheckedStudy, folder: Path, *, is_revised: bool, **on_
         shows_seeds=study.gives_seeds_until_decided,
     ) as board:
         prepared = partial(materials_of, SaidOnce(board), checked.folder, study_dir=folder)
-        consents = (lambda pending: True) if is_revised else partial(_consents, board)
+
+        def consents(pending: PendingRevision) -> bool:
+            return is_revised or _consents(board, pending)
+
         run_study(checked, folder, prepared, evaluation, board, consents=consents, **on_ray)
 
 
@@ -135,8 +138,8 @@ def _next(checked: CheckedStudy, store: Path, code: int) -> str:
     return command("export", name, f"{name}-best", *where)
 
 
-def _require_everything(checked: CheckedStudy, folder: Path, *, on_this_machine: bool) -> None:
-    """Raise InputErrors where something the study names is missing, or where nothing can be written."""
+def _require_everything(checked: CheckedStudy, folder: Path, *, on_this_machine: bool) -> list[str]:
+    """Return notes on the data; raise InputErrors where something is missing, or where nothing can be written."""
     require_folder(folder, where="--store")
     require_cache()
     study = checked.study
@@ -148,6 +151,7 @@ def _require_everything(checked: CheckedStudy, folder: Path, *, on_this_machine:
     ]
     if problems:
         raise InputErrors(problems)
+    return notes_on_data(checked, data_dir())
 
 
 def conclude(reader: Reader) -> int:

@@ -81,7 +81,7 @@ def read_study(path: Path, overrides: Sequence[str] = (), max_hours: float | Non
     """
     with _nothing_collected():
         content = read_content(path, overrides)
-        if max_hours is not None and "grid" not in content and (max_hours or "search_budget" in content):
+        if max_hours is not None and not content.get("grid") and (max_hours or content.get("search_budget")):
             put(content, ["search_budget", "device_hours"], max_hours)
         return check_content(content, where=str(path))
 

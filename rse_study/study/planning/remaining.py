@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rse_study.errors import InputError
 from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_between
 from rse_study.results.files.connect import has_ledger, is_lost
 from rse_study.results.files.schema import MODEL_FOLDER, cell_folder
-from rse_study.results.reader import Reader
+from rse_study.results.reader import Reader, as_next_run_finds
 from rse_study.results.records import FINISHED, CellRecord, Stage
 from rse_study.search.state import SearchState, most_cells_by_stage
 from rse_study.study.checking.validation import CheckedStudy
@@ -102,7 +103,12 @@ def read_ledger(study_dir: Path, checked: CheckedStudy, prepare: PrepareMaterial
             seconds_between(one.started, one.ended) * devices_of(one.workers, one.threads, gpus(one.started))
             for one in ledger.attempts()
         )
-        known, pending = known_cells(ledger, study_dir, checked, prepare), pending_revision(ledger, checked)
+        cells = as_next_run_finds(ledger.cells(), reader.study_dir)
+        try:
+            known = known_cells(ledger, cells, checked, prepare)
+        except InputError:  # the materials are not here
+            known = known_cells(ledger, cells, checked, None)
+        pending = pending_revision(ledger, checked)
         return LedgerState(known, SearchState.read(reader), scored_by_subject(ledger), spent, pending)
 
 
