@@ -23,6 +23,7 @@ from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec, field
 from rse_study.storage.location import check_location
 from rse_study.study.definition.domains import AnyDomain, Domain, FactorDomain, FiniteDomain
+from rse_study.study.definition.reading import with_todays_keys
 from rse_study.study.definition.resources import Allowance, Resources
 from rse_study.study.definition.search import (
     AblationPath,
@@ -47,8 +48,9 @@ SEARCH_ONLY = (
     "search_budget",
 )
 """Fields of a study that belong to a search."""
+FORMER_KEYS = {"budget": "allowance"}
+"""Former keys of a study that files may still use, and their present names."""
 REMOVED = {
-    "budget": ("is now called allowance", "Rename it"),
     "constraints": (
         "is no longer possible: a search chooses by its objectives alone",
         "Remove it (if it is inherited: `constraints: null`). Make what it bounds one of `objectives`, or run the "
@@ -166,7 +168,7 @@ class Study(Spec):
         kept = {
             key: value for key, value in given.items() if key not in REMOVED or value not in (None, [], ())
         }
-        return _first_as_objective(kept)
+        return _first_as_objective(with_todays_keys(kept, FORMER_KEYS))
 
     @model_validator(mode="wrap")
     @classmethod

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from rse_study.errors import InputError, InputErrors
 from rse_study.methods.presets import KEY
-from rse_study.study.definition.config import SEARCH_ONLY, Study
+from rse_study.study.definition.config import FORMER_KEYS, SEARCH_ONLY, Study
 from rse_study.study.definition.problems import problems_of
 from rse_study.study.definition.reading import apply_overrides, build, read_extended, require_kind
 from rse_study.study.definition.resolution import resolve_space
@@ -28,11 +28,11 @@ STAND_INS: dict[str, Any] = {"name": "unnamed", "question": "unasked", "base": T
 
 def read_content(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """Return a study's unchecked mapping: its file, what that extends, overrides."""
-    content = read_extended(path)
+    content = read_extended(path, former=FORMER_KEYS)
     require_kind(content, "study", where=str(path))
     written, others = with_quick_grid(content, overrides)
     content = deepcopy(written)
-    apply_overrides(content, others)
+    apply_overrides(content, others, former=FORMER_KEYS)
     return in_proportion(written, content, where=str(path)) if others else content
 
 

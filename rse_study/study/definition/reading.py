@@ -1,6 +1,6 @@
 """Configurations read from YAML: `extends`, overrides, all problems at once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ from rse_study.study.definition.shipped import shipped_clusters, shipped_studies
 from rse_study.yaml12 import parse_yaml, read_yaml
 
 T = TypeVar("T", bound=Spec)
+NO_FORMER_KEYS: Mapping[str, str] = {}
 MAX_EXTENDED = 20
 AXIS_KEYS = ("log", "float", "int", "choice", "variants", "into", "when")
 HEADS = (*AXES, ("grid", "rows"))  # names below these may have dots
@@ -57,18 +58,20 @@ def build(cls: type[T], content: dict[str, Any], *, where: str) -> T:
         ) from None
 
 
-def read_extended(path: Path) -> dict[str, Any]:
+def read_extended(path: Path, *, former: Mapping[str, str] = NO_FORMER_KEYS) -> dict[str, Any]:
     """Return a file's mapping, laid over the files it `extends`, in their order.
 
     Paths are looked for beside the file that names them, in the working folder and in the data folder; shipped studies
     and clusters also go by name.
     """
-    return _read_over(path, (), {})
+    return _read_over(path, (), former, {})
 
 
-def _read_over(path: Path, seen: tuple[Path, ...], known: dict[Path, dict[str, Any]]) -> dict[str, Any]:
+def _read_over(
+    path: Path, seen: tuple[Path, ...], former: Mapping[str, str], known: dict[Path, dict[str, Any]]
+) -> dict[str, Any]:
     """Read a file over those it extends; `known` are the files read so far, each of which is read once."""
-    content = read_yaml(path)
+    content = with_todays_keys(read_yaml(path), former, where=str(path))
     named = content.pop("extends", None) or []
     names = named if isinstance(named, list) else [named]
     if not all(isinstance(name, str) for name in names):
@@ -77,12 +80,16 @@ def _read_over(path: Path, seen: tuple[Path, ...], known: dict[Path, dict[str, A
         raise InputError(f"extends = {named!r:.200}", where=str(path), rule=rule, remedy=remedy)
     below: dict[str, Any] = {}
     for name in names:
-        below = overlay(below, _read_below(path, name, seen, known))
+        below = overlay(below, _read_below(path, name, seen, former, known))
     return overlay(below, content)
 
 
 def _read_below(
-    path: Path, name: str, seen: tuple[Path, ...], known: dict[Path, dict[str, Any]]
+    path: Path,
+    name: str,
+    seen: tuple[Path, ...],
+    former: Mapping[str, str],
+    known: dict[Path, dict[str, Any]],
 ) -> dict[str, Any]:
     what = f"extends = {name!r:.200}"
     missing = f"no such file: {looked_for_in(*study_folders(path.parent, data_dir()))}"
@@ -99,7 +106,7 @@ def _read_below(
         raise InputError(what, where=str(path), rule=rule, remedy="Join some of them")
     try:
         if target not in known:
-            known[target] = _read_over(target, (*seen, target), known)
+            known[target] = _read_over(target, (*seen, target), former, known)
     except MissingFile as error:
         if error.where != str(target):
             raise  # the extended file exists; one that it extends does not
@@ -117,7 +124,20 @@ def _named(path: Path, name: str) -> Path:
     return shipped.get(name.replace("-", "_"), beside)
 
 
-def apply_overrides(content: dict[str, Any], overrides: Sequence[str]) -> None:
+def with_todays_keys(
+    content: dict[str, Any], former: Mapping[str, str], *, where: str = ""
+) -> dict[str, Any]:
+    """Rename former keys of a mapping; InputError if a key has both names."""
+    for old, new in former.items():
+        if old in content and new in content:
+            rule, remedy = f"is the former name of {new}, and both are given", f"Keep {new}"
+            raise InputError(old, where=where, rule=rule, remedy=remedy)
+    return {former.get(key, key): value for key, value in content.items()}
+
+
+def apply_overrides(
+    content: dict[str, Any], overrides: Sequence[str], *, former: Mapping[str, str] = NO_FORMER_KEYS
+) -> None:
     """Write each `path=value` (YAML) into the mapping in place; null removes a path."""
     for override in overrides:
         path, equals, text = override.partition("=")
@@ -125,6 +145,7 @@ def apply_overrides(content: dict[str, Any], overrides: Sequence[str]) -> None:
             remedy = "For example: -o num_trials=4"
             raise InputError(override, where="-o", rule="an override is path=value", remedy=remedy)
         value, keys = parse_yaml(f"value: {text}", where=f"-o {path}")["value"], _keys(path.strip())
+        keys[0] = former.get(keys[0], keys[0])
         if value is not None or not take_away(content, keys):
             put(content, keys, value)
 

@@ -7,7 +7,7 @@ from typing import Any
 from rse_study.downstream.registry import all_evaluations
 from rse_study.methods import METHODS
 from rse_study.methods.presets import PRESETS
-from rse_study.study.definition.config import Study
+from rse_study.study.definition.config import FORMER_KEYS, Study
 from rse_study.study.definition.domains import KINDS
 from rse_study.study.definition.search import METRICS
 
@@ -36,12 +36,16 @@ def json_schema() -> dict[str, Any]:
     whole["properties"]["evaluations"]["anyOf"][0]["items"] = {
         "anyOf": [items | {"enum": list(all_evaluations())}, PATTERN, OWN]
     }
+    former = {
+        old: {**whole["properties"][new], "description": f"the former name of {new}"}
+        for old, new in FORMER_KEYS.items()
+    }
     one = {"type": "string", "description": "a study file this one lies over; relative to it"}
     extends = {"anyOf": [one, {"type": "array", "items": one}], "description": "one, or several in order"}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         **whole,
-        "properties": {"extends": extends, **whole["properties"]},
+        "properties": {"extends": extends, **whole["properties"], **former},
         "if": {"not": {"required": ["extends"]}},
         "then": {"required": schema["required"]},
         "$defs": definitions,

@@ -8,6 +8,7 @@ from jsonschema import Draft7Validator
 from rse_study.errors import InputError
 from rse_study.methods import RobustSentEmbed
 from rse_study.study.checking.validation import read_study
+from rse_study.study.definition.config import Study
 from rse_study.study.definition.schema import json_schema
 from rse_study.training.trial import Trial
 from tests.cases import cases
@@ -28,9 +29,17 @@ def study(tmp_path, extra, overrides=()):
     return read_study(path, overrides).study
 
 
-def test_a_budget_is_refused_by_its_new_name(tmp_path):
-    with pytest.raises(InputError, match=r"a\.yaml: budget: is now called allowance\. Rename it"):
-        study(tmp_path, "budget: {price_per_hour: 2}")
+def test_a_budget_is_an_allowance_and_both_at_once_are_refused(tmp_path):
+    told = study(tmp_path, "budget: {steps_per_cell: 2, price_per_hour: 3}")
+    assert told == study(tmp_path, "allowance: {steps_per_cell: 2, price_per_hour: 3}")
+    assert told.allowance.price_per_hour == 3
+    assert not {"budget", "allowance"} & told.resolved().keys()
+    with pytest.raises(
+        InputError, match=r"a\.yaml: budget: is the former name of allowance, and both are given"
+    ):
+        study(tmp_path, "budget: {price_per_hour: 2}\nallowance: {price_per_hour: 3}")
+    with pytest.raises(InputError, match="both are given"):
+        Study.model_validate({"budget": {}, "allowance": {}})
 
 
 def test_no_eta_has_the_identity_and_is_stored_as_it_always_was():
@@ -54,6 +63,7 @@ def test_a_pattern_stands_for_the_evaluations_it_matches_and_one_of_none_is_refu
 @cases(
     "content",
     [
+        {"budget": {"price_per_hour": 1}},
         {"allowance": {"price_per_hour": 1}},
         {"evaluations": ["attack-mr/*"]},
         {"base": ABSENT},

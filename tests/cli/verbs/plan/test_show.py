@@ -118,7 +118,7 @@ def test_what_is_new_is_listed(rse, grid, ran):
 
 
 def test_a_script_reads_json(rse, grid, ran):
-    ended = rse("plan", str(grid), "--json", "-o", "allowance.price_per_hour=2")
+    ended = rse("plan", str(grid), "--json", "-o", "budget.price_per_hour=2")
     assert (ended.code, ended.err) == (0, "")
     told = json.loads(ended.out)
     assert (told["num_cells"], told["num_to_run"]) == (6, 5)
