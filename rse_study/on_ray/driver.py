@@ -9,7 +9,7 @@ from rse_study.on_ray.queue.cell import StudyCallback
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.ledger_copy import CopyingCallback, stored_study
-from rse_study.on_ray.study_run import ReadEvaluation, StudyRun
+from rse_study.on_ray.study_run import AskConsent, ReadEvaluation, StudyRun
 from rse_study.on_ray.trackers import Tracker
 from rse_study.on_ray.workers.payloads import MaterialsCache
 from rse_study.results.files.ledger import Ledger
@@ -31,14 +31,15 @@ def run_study(
     num_cpus: int = 0,
     address: str = "",
     track: str = "",
-    is_revised: bool = True,
+    consents: AskConsent = lambda pending: True,
+    max_hours: float | None = None,
 ) -> Path:
     """Run the missing cells of the study, or go on with it, and return its folder.
 
-    `prepare` and `read` run in this process, before any cell starts. Without `is_revised` a revision that wants
-    consent (`PendingRevision`) is refused. Raises InputError where the study cannot
-    run here, Unavailable where its storage or Ray is gone for good, and KeyboardInterrupt after an
-    interruption, when the running cells have ended.
+    `prepare` and `read` run in this process, before any cell starts. A revision that wants consent is refused where
+    `consents` says no. Raises InputError where the study cannot run here, OverBudget where a grid would take more than
+    `max_hours`, Unavailable where its storage or Ray is gone for good, and KeyboardInterrupt after an interruption,
+    when the running cells have ended.
     """
     leave_client_to_its_process()  # a thread scores baselines, which the hub may have, while Ray starts
     study_dir = directory.resolve()
@@ -49,9 +50,9 @@ def run_study(
         if recovered := recover(study_dir):
             callback.message(recovered)
         ledger = stack.enter_context(Ledger.open(study_dir))
-        run = StudyRun(checked, files, ledger, MaterialsCache(prepare), read, callback, is_revised=is_revised)
+        run = StudyRun(checked, files, ledger, MaterialsCache(prepare), read, callback)
         runtime = RayRuntime(stack, files, run.materials, callback, num_cpus, address, trackers)
-        run.prepare()
+        run.prepare(consents, max_hours)
         if isinstance(callback, CopyingCallback):
             callback.report_failure_to(runtime.give_up)
         stack.enter_context(graceful_interrupt(lambda: _close(runtime, callback)))

@@ -26,7 +26,7 @@ from rse_study.on_ray.workers.failure_reason import describe
 from rse_study.on_ray.workers.machines import machine_of, machines_of
 from rse_study.on_ray.workers.payloads import MaterialsCache
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.reader import cells_for_next_run, status_for_next_run
+from rse_study.results.reader import as_next_run_finds, cells_for_next_run
 from rse_study.results.records import BASELINES, FINISHED, CellRecord, EvaluationRow, Stage
 from rse_study.sampling.importance import enter_importance
 from rse_study.sampling.proposer import Proposer
@@ -36,8 +36,10 @@ from rse_study.search.budget import has_room
 from rse_study.search.state import search_state
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.space import Axis
-from rse_study.study.pending import KnownCells, pending_revision, run_again
+from rse_study.study.pending import PendingRevision, known_cells, pending_revision
 from rse_study.study.planning.footprint import trials_of
+from rse_study.study.planning.plan import check_hours, plan_study
+from rse_study.study.planning.probe import probe
 from rse_study.study.record import provenance_of, study_record
 from rse_study.study.revisions import change_between
 from rse_study.training.materials import Materials
@@ -45,6 +47,8 @@ from rse_study.training.session import judges_of
 
 ReadEvaluation = Callable[[str], Evaluation]
 """Returns an evaluation with its data, by name."""
+AskConsent = Callable[[PendingRevision], bool]
+"""Returns whether a revision is wanted."""
 MANY_EVENTS = 100  # among which a note is looked for
 DRIVER_ENDED = "the driver ended while it ran"
 
@@ -60,24 +64,25 @@ class StudyRun:
         materials: MaterialsCache,
         read: ReadEvaluation,
         callback: StudyCallback,
-        *,
-        is_revised: bool = True,
     ) -> None:
-        self._is_revised = is_revised
         self._checked, self._study, self._files = checked, checked.study, files
         self._ledger, self.materials, self._read, self._callback = ledger, materials, read, callback
         self._refusal: Exception | None = None
 
-    def prepare(self) -> None:
+    def prepare(self, consents: AskConsent = lambda pending: True, max_hours: float | None = None) -> None:
         """Read materials and evaluations, then freeze the study; refuse before that."""
-        self._refuse_another_question()
+        self._refuse_another_question(consents)
         study, base = self._study, self.materials.of(self._checked.base)
         for trial in trials_of(self._checked):
             self.materials.of(trial)
-        self._say_what_is_run_again()
+        records = as_next_run_finds(self._ledger.cells(), self._ledger.study_dir)
+        for line in known_cells(self._ledger, records, self._checked, self.materials.of).lines():
+            self._callback.message(line)
+        if max_hours and self._checked.rows:
+            self._refuse_long_grid(max_hours)
         evaluations, judges = [self._read(name) for name in study.evaluations], judges_of(base)
         self._freeze(base, evaluations, judges)
-        self._ended = {cell.identity for cell in self._ledger.cells() if self._has_ended(cell)}
+        self._ended = {cell.identity for cell in records if cell.status in FINISHED}
         ledger, callback = self._ledger, self._callback
         self._scoring = Scoring(
             study, self._checked.base, self._files, ledger, self.materials, callback, evaluations, judges
@@ -100,23 +105,24 @@ class StudyRun:
         self._ledger.add_provenance(provenance_of(base, study.resources, evaluations) | of_search)
         self._ledger.back_up()
 
-    def _refuse_another_question(self) -> None:
+    def _refuse_another_question(self, consents: AskConsent) -> None:
         """Refuse a name that belongs to a different question, before reading corpora."""
         pending = pending_revision(self._ledger, self._checked)
         if pending is not None:
-            if pending.reasons and not self._is_revised:
+            if pending.reasons and not consents(pending):
                 raise pending.refusal
             self._callback.message(f"revision: {pending}")
 
-    def _say_what_is_run_again(self) -> None:
-        """Name a grid's results that stand on other materials or code; refuse a search that has some."""
-        stage = "grid" if self._study.grid is not None else "search"
-        ended = [cell for cell in self._ledger.cells() if cell.stage == stage and self._has_ended(cell)]
-        rows = {row.trial for row in self._checked.rows}
-        of_run = self._ledger.last_provenance().get("materials", {})
-        reasons = run_again(ended, self.materials.of, {}, rows, of_run)
-        for line in KnownCells(self._ledger.study(), tuple(ended), reasons).lines():
-            self._callback.message(line)
+    def _refuse_long_grid(self, max_hours: float) -> None:
+        """Raise OverBudget by the sum that `plan` says, from the materials that are here; without history, probe."""
+        store = self._ledger.study_dir.parent
+        planned = plan_study(self._checked, store, self.materials.of)
+        if planned.device_hours is None:
+            on_progress = partial(self._callback.advanced, "probe: trials timed")
+            timed = probe(self._checked, self.materials.of, on_progress)
+            planned = plan_study(self._checked, store, self.materials.of, lambda *given: timed)
+        for warning in check_hours(planned, max_hours):
+            self._callback.message(f"warning: {warning}")
 
     def baselines(self) -> Iterator[list[EvaluationRow]]:
         """Return a generator of the baselines' missing scores; enters nothing."""
@@ -213,7 +219,7 @@ class StudyRun:
 
     def _say_where_it_ended(self) -> None:
         """Note once that the budget has ended the search."""
-        cells = cells_for_next_run(self._ledger, self._files.study_dir)
+        cells = cells_for_next_run(self._ledger, self._ledger.study_dir)
         said = search_state(self._ledger, cells, is_held=True).reason_of_end
         if not said:
             return
@@ -242,10 +248,6 @@ class StudyRun:
             if runtime.closing.is_set():
                 return
             self._run_list("path", cells, runtime)
-
-    def _has_ended(self, cell: CellRecord) -> bool:
-        """Whether the next run finds nothing to do for the cell."""
-        return status_for_next_run(self._files.study_dir, cell.identity, cell.status) in FINISHED
 
     def _run_list(
         self,

@@ -1,7 +1,7 @@
 """Changes of a file since its study ran: a revision, and cells that run again."""
 
 import re
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,7 @@ from rse_study.errors import InputError
 from rse_study.results.archive import ORIGIN
 from rse_study.results.files.connect import has_ledger
 from rse_study.results.files.queries import LedgerQueries
-from rse_study.results.reader import Reader, as_next_run_finds
+from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED, CellRecord
 from rse_study.results.row_names import names_of_records
 from rse_study.results.study_record import StudyRecord
@@ -25,7 +25,6 @@ from rse_study.training.trial import Trial
 MOST_NAMED = 12
 # A job's own copy of a file: under Slurm, in the folder of a submission, or where Ray unpacks that.
 OF_A_JOB = re.compile(r".*/(rse-(\d+-){2}\d+|rse-.+-[0-9a-f]{12}(-\d+)?(/code)?|_ray_pkg_\w+)/study\.yaml")
-NO_MATERIALS: Mapping[str, str] = {}
 OTHER_CODE = "its code computes other numbers"
 GO_ON = (
     "Give the study another name, or go on with what it was begun with: `rse-study archive`, where it ran, packs the "
@@ -158,51 +157,66 @@ class KnownCells:
         }
 
     def lines(self) -> list[str]:
-        """Return a line for each reason to run cells again, as `describe` does."""
-        current = [one for one in self.cells if not one.retired and (one.trial, one.seed) not in self.ended]
-        return describe(self.frozen, current, self.reasons) if self.frozen else []
+        """Return a line for each reason to run cells again, with its cells.
+
+        Raises InputError for those of a search, whose trials cannot be compared with others.
+        """
+        of_reason: dict[str, list[CellRecord]] = {}
+        for cell in (one for one in self.cells if one.identity in self.reasons and not one.retired):
+            if (cell.trial, cell.seed) not in self.ended:
+                of_reason.setdefault(self.reasons[cell.identity], []).append(cell)
+        if not self.frozen or not of_reason:
+            return []
+        if self.frozen.kind == "search":
+            changed, (first, *_) = next(iter(of_reason.items()))
+            what = f"trial {first.trial} was another cell when it ran: {first.identity[:16]}"
+            rule = f"the trials of a search share corpus, base and the code's numbers, and {changed}"
+            raise InputError(what, where=self.frozen.name, rule=rule, remedy=GO_ON)
+        return [
+            f"cells that run again ({len(some)}), since {why}: {named_cells(self.frozen, some)}"
+            for why, some in of_reason.items()
+        ]
 
 
 def known_cells(
-    ledger: LedgerQueries, study_dir: Path, checked: CheckedStudy, prepare: PrepareMaterials | None
+    ledger: LedgerQueries,
+    cells: Iterable[CellRecord],
+    checked: CheckedStudy,
+    prepare: PrepareMaterials | None,
 ) -> KnownCells:
-    """Return the cells of a file's rows, or of its search, in a ledger.
+    """Return the cells of a file's rows, or of its search.
 
-    If their materials are not here, those on record count.
+    `cells` are the ledger's, as the next run finds them. Without `prepare`, the materials on record count.
     """
-    frozen, cells = ledger.study(), as_next_run_finds(ledger.cells(), study_dir)
+    frozen, runs = ledger.study(), ledger.provenance()
+    of_run = runs[-1].get("materials", {}) if runs else {}
     last = ledger.last_points(frozen.objective.metric) if frozen else {}
     rows, stage = {row.trial for row in checked.rows}, "grid" if checked.rows else "search"
     staged = [cell for cell in cells if cell.stage == stage]
     trials = trials_by_number(staged)
     known = tuple(cell for cell in staged if not rows or trials.get(cell.trial) in rows)
-    ended = [cell for cell in known if cell.status in FINISHED]
-    on_record = [cell for cell in known if not cell.retired and "materials" in cell.provenance]
-    try:
-        reasons = run_again(ended if prepare else on_record, prepare, last, rows)
-    except InputError:
-        reasons = run_again(on_record, None, last, rows)
+    ended = [cell for cell in known if cell.status in FINISHED and cell.trial in trials]
+    on_record = [one for one in ended if one.status == "complete" and "materials" in one.provenance]
+    on_record = [one for one in on_record if not one.retired]
+    reasons = run_again(ended if prepare else on_record, trials, prepare, last, of_run)
     return KnownCells(frozen, known, reasons, trials)
 
 
 def run_again(
     cells: Iterable[CellRecord],
+    trials: Mapping[int, Trial],
     prepare: PrepareMaterials | None,
     last_points: Mapping[str, tuple[int, float]],
-    rows: Collection[Trial] = (),
-    of_run: Mapping[str, str] = NO_MATERIALS,
+    of_run: Mapping[str, str],
 ) -> dict[str, str]:
     """Return the reasons of ended cells that would be others today, by identity.
 
-    Without `prepare`, or for parts that it leaves out, the materials on record count. Of a grid only `rows` do.
-    Cells without a record of their own have that of the last run.
+    Without `prepare`, or for parts that it leaves out, the materials on record count. Cells without a record of their
+    own have that of the last run.
     """
-    reasons, known, cells = dict[str, str](), dict[Hashable, Materials](), list(cells)
-    trials = trials_by_number(cells)
+    reasons, known = dict[str, str](), dict[Hashable, Materials]()
     for cell in cells:
-        trial, before = trials.get(cell.trial), cell.provenance.get("materials", of_run)
-        if trial is None or (rows and trial not in rows) or (prepare is None and cell.status != "complete"):
-            continue  # no row of the file or of today's code, or a cell of which too little is known
+        trial, before = trials[cell.trial], cell.provenance.get("materials", of_run)
         now, num_steps = before, last_points.get(cell.identity, (0, 0.0))[0]
         if prepare is not None:
             if trial.needs() not in known:
@@ -214,23 +228,3 @@ def run_again(
         if identity_on(trial, cell.seed, now, num_steps) != cell.identity:
             reasons[cell.identity] = "; ".join(other_materials(before, now) if before else ()) or OTHER_CODE
     return reasons
-
-
-def describe(frozen: StudyRecord, cells: Iterable[CellRecord], reasons: Mapping[str, str]) -> list[str]:
-    """Return a line for each reason, with its cells.
-
-    Raises InputError for those of a search, whose trials cannot be compared with others.
-    """
-    of_reason: dict[str, list[CellRecord]] = {}
-    for cell in cells:
-        if cell.identity in reasons:
-            of_reason.setdefault(reasons[cell.identity], []).append(cell)
-    if frozen.kind == "search" and of_reason:
-        changed, (first, *_) = next(iter(of_reason.items()))
-        what = f"trial {first.trial} was another cell when it ran: {first.identity[:16]}"
-        rule = f"the trials of a search share corpus, base and the code's numbers, and {changed}"
-        raise InputError(what, where=frozen.name, rule=rule, remedy=GO_ON)
-    return [
-        f"cells that run again ({len(some)}), since {why}: {named_cells(frozen, some)}"
-        for why, some in of_reason.items()
-    ]

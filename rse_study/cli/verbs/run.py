@@ -13,7 +13,7 @@ from analysis.comparison_table import NOT_AGAIN
 from analysis.report import write_report
 from rse_study.cli import parameters
 from rse_study.cli.arguments.materials import evaluation_of, materials_of
-from rse_study.cli.arguments.study import problems_of_table
+from rse_study.cli.arguments.study import problems_of_table, study_file
 from rse_study.cli.arguments.writable import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.terminal.cell_names import names_by_identity
@@ -22,23 +22,16 @@ from rse_study.cli.terminal.next_step import command, in_store, suggest, with_ov
 from rse_study.cli.terminal.progress import ProgressBoard
 from rse_study.cli.terminal.screen import announce, say, stderr
 from rse_study.cli.terminal.study_table import show_table
-from rse_study.cli.verbs.plan.show import (
-    materials_of_identity,
-    probe_with_bars,
-    read_limited,
-)
 from rse_study.data.location import data_dir
 from rse_study.deferred import DeferredName
 from rse_study.errors import InputError, InputErrors
 from rse_study.on_ray.nodes.ray_folder import ray_folder
-from rse_study.results.files.rebuild import recover
 from rse_study.results.reader import Reader
 from rse_study.search.state import SearchState
 from rse_study.study.checking.data_check import check_data, notes_on_data
-from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.pending import pending_in
+from rse_study.study.checking.validation import CheckedStudy, read_study
+from rse_study.study.pending import PendingRevision
 from rse_study.study.planning.footprint import missing_gpu
-from rse_study.study.planning.plan import check_hours, plan_study
 
 if TYPE_CHECKING:
     from rse_study.on_ray.driver import run_study
@@ -70,22 +63,20 @@ def run_and_report(
     some did not, 4 if a grid would take more than --max-hours, 130 after Ctrl-C.
     """
     overrides = overrides or []
-    checked = read_limited(study, overrides, store, max_hours)
+    checked = read_study(study_file(study), overrides, max_hours)
     folder = store / checked.study.name
     announce(f"{checked.study.name}: {checked.study.question}")
     for warning in checked.warnings:
         announce(f"warning: {warning}")
-    if recovered := recover(folder):
-        announce(recovered)
     if track and folder.is_dir():
         announce(f"note: {track} gets the cells that run now; docs/trackers.md logs those that have ended")
     # What is wrong with Ray's folder is said before the work.
     with nullcontext() if address else ray_folder():
-        _require_everything(checked, folder, on_this_machine=not address)
-    for warning in _require_hours(checked, store, max_hours):
-        say(f"warning: {warning}", stderr())
-    is_revised = is_revised or _consents(checked, folder)
-    _run_missing(checked, folder, num_cpus=cpus, address=address, track=track, is_revised=is_revised)
+        notes = _require_everything(checked, folder, on_this_machine=not address)
+    for note in notes:
+        announce(f"note: {note}")
+    on_ray = {"num_cpus": cpus, "address": address, "track": track, "max_hours": max_hours}
+    _run_missing(checked, folder, is_revised=is_revised, **on_ray)
     again = command("run", study, *with_overrides(overrides), *in_store(store), "--wide")
     with Reader(folder) as reader:
         show_table(reader, f"{again}, or in the report", is_wide)
@@ -97,38 +88,23 @@ def run_and_report(
     return code
 
 
-def _consents(checked: CheckedStudy, folder: Path) -> bool:
-    """Ask for consent to a revision that wants it; raise InputError where nobody is there or it is refused."""
-    pending = pending_in(folder, checked)
-    if pending is None or not pending.reasons:
+def _consents(board: ProgressBoard, pending: PendingRevision) -> bool:
+    """Ask for consent to a revision, if anybody is there; raise InputError where it is refused."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    if sys.stdin.isatty() and sys.stderr.isatty():
-        say(str(pending.refusal), stderr())
-        try:
-            if typer.confirm("Revise it?", err=True):
-                return True
-        except typer.Abort:
-            raise KeyboardInterrupt from None
-        raise InputError("nothing was revised", where=checked.where)
-    raise pending.refusal
+    board.bars.live.stop()  # which would be drawn over the question
+    say(str(pending.refusal), stderr())
+    try:
+        if typer.confirm("Revise it?", err=True):
+            return True
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    raise InputError("nothing was revised", where=pending.refusal.where)
 
 
-def _require_hours(checked: CheckedStudy, store: Path, max_hours: float | None) -> list[str]:
-    """Return a warning, or raise OverBudget if a grid would pass the limit; without history, its cells are probed."""
-    if not max_hours or not checked.rows:
-        return []
-    prepare = materials_of_identity(checked, store, is_here=True)
-    planned = plan_study(checked, store, prepare)
-    if planned.device_hours is None:
-        planned = plan_study(checked, store, prepare, probe_with_bars)
-    return check_hours(planned, max_hours)
-
-
-def _run_missing(checked: CheckedStudy, folder: Path, **on_ray: Any) -> None:
+def _run_missing(checked: CheckedStudy, folder: Path, *, is_revised: bool, **on_ray: Any) -> None:
     if os.environ.get("RAY_ADDRESS") and not on_ray["address"]:
         announce("note: RAY_ADDRESS is not followed: this run starts Ray itself. --address auto joins it")
-    for note in notes_on_data(checked, data_dir()):
-        announce(f"note: {note}")
     evaluation = partial(evaluation_of, checked.settings_in(data_dir()))
     study = checked.study
     may_need_fewer = study.gives_seeds_until_decided or study.search_budget or study.ablation_path
@@ -139,7 +115,11 @@ def _run_missing(checked: CheckedStudy, folder: Path, **on_ray: Any) -> None:
         shows_seeds=study.gives_seeds_until_decided,
     ) as board:
         prepared = partial(materials_of, SaidOnce(board), checked.folder, study_dir=folder)
-        run_study(checked, folder, prepared, evaluation, board, **on_ray)
+
+        def consents(pending: PendingRevision) -> bool:
+            return is_revised or _consents(board, pending)
+
+        run_study(checked, folder, prepared, evaluation, board, consents=consents, **on_ray)
 
 
 def num_planned(folder: Path) -> int:
@@ -158,8 +138,8 @@ def _next(checked: CheckedStudy, store: Path, code: int) -> str:
     return command("export", name, f"{name}-best", *where)
 
 
-def _require_everything(checked: CheckedStudy, folder: Path, *, on_this_machine: bool) -> None:
-    """Raise InputErrors where something the study names is missing, or where nothing can be written."""
+def _require_everything(checked: CheckedStudy, folder: Path, *, on_this_machine: bool) -> list[str]:
+    """Return notes on the data; raise InputErrors where something is missing, or where nothing can be written."""
     require_folder(folder, where="--store")
     require_cache()
     study = checked.study
@@ -171,6 +151,7 @@ def _require_everything(checked: CheckedStudy, folder: Path, *, on_this_machine:
     ]
     if problems:
         raise InputErrors(problems)
+    return notes_on_data(checked, data_dir())
 
 
 def conclude(reader: Reader) -> int:

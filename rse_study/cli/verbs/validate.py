@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
+from analysis.phrases import counted
 
 from rse_study.cli import parameters
 from rse_study.cli.arguments.study import problems_of_table, study_file
@@ -127,7 +128,7 @@ def summary_of(checked: CheckedStudy) -> Iterator[str]:
     study = checked.study
     size = _grid(checked) if checked.rows else _search(checked)
     at_most = "at most " if study.gives_seeds_until_decided else ""
-    yield f"{study.name}: valid. {size}: {at_most}{_count(checked.num_cells, 'cell')}"
+    yield f"{study.name}: valid. {size}: {at_most}{counted(checked.num_cells, 'cell')}"
     if study.early_stopping is not None and checked.rungs:
         yield f"stopped early at steps {_join(checked.rungs)}, unless {study.early_stopping.condition}"
         yield from study.early_stopping.exceptions(checked.rungs)
@@ -135,7 +136,7 @@ def summary_of(checked: CheckedStudy) -> Iterator[str]:
         yield design_text(study.grid)
     if study.confirm is not None:
         baseline = " and the base" if study.confirm.baseline == "base" else ""
-        best = _count(study.confirm.num_best, "best trial")
+        best = counted(study.confirm.num_best, "best trial")
         best += f" of each of {len(study.tuned)} values of {study.tune_each}" if study.tuned else ""
         yield f"confirmed: {best}{baseline}, with {_seeds(study.confirm.seeds)}"
     if study.evaluations:
@@ -147,14 +148,14 @@ def _grid(checked: CheckedStudy) -> str:
     named = [row.label for row in checked.rows if row.label]
     shown = [*named[:MOST_ROWS], "..."] if len(named) > MOST_ROWS else named
     between = "; " if any("," in name for name in shown) else ", "
-    rows, seeds = _count(len(checked.rows), "row"), _seeds(checked.study.seeds)
+    rows, seeds = counted(len(checked.rows), "row"), _seeds(checked.study.seeds)
     return f"{rows}{over}{f' ({between.join(shown)})' if named else ''}, {seeds}"
 
 
 def _search(checked: CheckedStudy) -> str:
     axes = checked.space.axes
     everywhere = (
-        f"{_count(checked.study.num_trials, 'trial')} over {_join(a.name for a in axes if not a.parent)}"
+        f"{counted(checked.study.num_trials, 'trial')} over {_join(a.name for a in axes if not a.parent)}"
     )
     by_condition: dict[str, list[str]] = {}
     for axis in axes:
@@ -168,10 +169,6 @@ def _seeds(seeds: Sequence[int] | UntilDecided) -> str:
     if isinstance(seeds, UntilDecided):
         return f"{seeds.range_text} seeds each, until decided"
     return f"seed{'s' * (len(seeds) > 1)} {_join(seeds)}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def _join(words: Iterable[object]) -> str:

@@ -21,7 +21,7 @@ from rse_study.study.checking.samplers import check_sampler, sampler_warnings
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.content import PartialStudy, partial_study, read_content
 from rse_study.study.definition.domains import Domain
-from rse_study.study.definition.paths import look_up, overlap
+from rse_study.study.definition.paths import look_up, overlap, put
 from rse_study.study.definition.problems import errors_of
 from rse_study.study.definition.reading import build
 from rse_study.study.definition.resolution import resolve_space
@@ -74,10 +74,16 @@ class CheckedStudy:
         return sum(most_cells_by_stage(self.study.search_settings, len(self.space.axes)).values())
 
 
-def read_study(path: Path, overrides: Sequence[str] = ()) -> CheckedStudy:
-    """Read and check the study in a YAML file; raise InputErrors with every problem."""
+def read_study(path: Path, overrides: Sequence[str] = (), max_hours: float | None = None) -> CheckedStudy:
+    """Read and check the study in a YAML file; raise InputErrors with every problem.
+
+    Of a search, a limit in device hours is its budget (0: none).
+    """
     with _nothing_collected():
-        return check_content(read_content(path, overrides), where=str(path))
+        content = read_content(path, overrides)
+        if max_hours is not None and not content.get("grid") and (max_hours or content.get("search_budget")):
+            put(content, ["search_budget", "device_hours"], max_hours)
+        return check_content(content, where=str(path))
 
 
 @contextmanager

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rse_study.errors import InputError
 from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_between
 from rse_study.results.files.connect import has_ledger, is_lost
 from rse_study.results.files.schema import MODEL_FOLDER, cell_folder
-from rse_study.results.reader import Reader, cells_for_next_run
+from rse_study.results.reader import Reader, as_next_run_finds
 from rse_study.results.records import FINISHED, CellRecord, Stage
-from rse_study.search.state import SearchState, most_cells_by_stage, search_state
+from rse_study.search.state import SearchState, most_cells_by_stage
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.pending import (
     KnownCells,
@@ -102,9 +103,13 @@ def read_ledger(study_dir: Path, checked: CheckedStudy, prepare: PrepareMaterial
             seconds_between(one.started, one.ended) * devices_of(one.workers, one.threads, gpus(one.started))
             for one in ledger.attempts()
         )
-        known, pending = known_cells(ledger, study_dir, checked, prepare), pending_revision(ledger, checked)
-        state = search_state(ledger, cells_for_next_run(ledger, study_dir), is_held=False)
-        return LedgerState(known, state, scored_by_subject(ledger), spent, pending)
+        cells = as_next_run_finds(ledger.cells(), reader.study_dir)
+        try:
+            known = known_cells(ledger, cells, checked, prepare)
+        except InputError:  # the materials are not here
+            known = known_cells(ledger, cells, checked, None)
+        pending = pending_revision(ledger, checked)
+        return LedgerState(known, SearchState.read(reader), scored_by_subject(ledger), spent, pending)
 
 
 def remaining(

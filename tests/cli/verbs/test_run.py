@@ -26,9 +26,9 @@ def test_a_study_with_a_failed_trial_is_incomplete(ran, capsys):
 
 
 def test_run_hands_over_what_a_study_needs_and_ends_with_3_where_a_trial_failed(rse, ran, monkeypatch):
-    def pretend(checked, folder, prepare, read, watcher, *, num_cpus, address, track, is_revised):
+    def pretend(checked, folder, prepare, read, watcher, *, num_cpus, address, track, **others):
         assert (checked.study.num_trials, folder.resolve(), num_cpus, address) == (2, ran, 1, "")
-        assert track == "wandb"
+        assert (track, others["max_hours"]) == ("wandb", None)
         assert read("builtin/test").name == "builtin/test"
         assert isinstance(watcher, StudyCallback)
         watcher.message("search: 1 of 2 cells to run")
@@ -42,14 +42,12 @@ def test_run_hands_over_what_a_study_needs_and_ends_with_3_where_a_trial_failed(
     assert "report: " in ended.out
 
 
-def test_a_study_that_costs_too_much_is_not_begun(rse, ran, monkeypatch):
-    monkeypatch.setattr(
-        "rse_study.on_ray.driver.run_study", lambda *everything, **settings: pytest.fail("begun")
-    )
-
+def test_a_study_that_costs_too_much_is_not_begun(rse, ran):
     ended = rse("run", "quickstart", "-o", "allowance.hours_per_cell=[2, 4]", "--max-hours", "2.5")
     assert ended.code == 4
     assert ended.err.startswith("over budget: quickstart: ") and ended.err.endswith(", max_hours = 2.5\n")
+    with Ledger.open(ran.parent / "quickstart") as ledger:
+        assert ledger.study() is None
 
 
 def test_a_search_gets_its_limit_as_its_budget(rse, monkeypatch):
@@ -81,18 +79,18 @@ def test_a_study_whose_trials_are_complete_is_well(ran, capsys):
 
 
 def test_a_second_file_of_the_name_is_asked_about_before_anything_starts(rse, tmp_path, monkeypatch):
-    started = []
-    monkeypatch.setattr(
-        "rse_study.on_ray.driver.run_study", lambda *given, **named: started.append(named["is_revised"])
-    )
     a_grid.run(a_grid.write(tmp_path / "a.yaml"), tmp_path / "studies" / "mine", make_materials(tmp_path))
     a_grid.write(tmp_path / "q.yaml", ("Does rho", "Does any rho"))
     refused = rse("run", "q.yaml")
-    assert (refused.code, started) == (2, [])
+    assert refused.code == 2
     assert f"another file, {tmp_path / 'a.yaml'}; its question was 'Does rho matter?'" in refused.err
-    rse("run", "q.yaml", "--revise")
-    assert started == [True]
     assert "its question was" in rse("plan", "q.yaml").out
+    consents = []
+    monkeypatch.setattr(
+        "rse_study.on_ray.driver.run_study", lambda *given, **named: consents.append(named["consents"])
+    )
+    rse("run", "q.yaml", "--revise")
+    assert consents[0](None)
 
 
 @pytest.mark.parametrize("store", ["s3://bucket/studies", "gs://bucket", "file:///tmp/studies"])

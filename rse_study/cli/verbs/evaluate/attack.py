@@ -1,6 +1,6 @@
 """The body of `attack`: classifiers or similarity scores under attack."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -20,7 +20,6 @@ from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.cli.terminal.screen import announce, print_table, say
-from rse_study.cli.verbs.evaluate.attack_options import given_options, require_used
 from rse_study.cli.verbs.evaluate.encoder import EncoderRequest, embedder_of
 from rse_study.data.location import cache_dir
 from rse_study.downstream.attack_models import needs_masked_lm
@@ -30,7 +29,7 @@ from rse_study.downstream.models import ModelFiles
 from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED, Attacks, Settings
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack_recipe import Resource
-from rse_study.evaluation.attacks.recipes import RECIPES
+from rse_study.evaluation.attacks.recipes import RECIPES, recipes_with
 from rse_study.models.embedder import Embedder
 from rse_study.models.export import WholeModel
 from rse_study.models.pooling import PoolingKind
@@ -42,6 +41,8 @@ from rse_study.training.classifier.config import FineTuning
 LEAST_IMPORTANT = ("skipped", "queries", "inputs", "words changed", "goal", "drift")
 """columns in the order in which a narrow terminal leaves them out"""
 AttackEvaluation = AttackedClassifier | AttackedSimilarity
+Given = Mapping[str, str]
+"""options that a user wrote: parameter -> --option"""
 
 
 def attack_model(
@@ -199,3 +200,44 @@ def _table(rows: Sequence[SummaryRow]) -> pd.DataFrame:
 
 def _shown(value: float | None, form: str) -> str:
     return "" if value is None else form.format(value)
+
+
+def given_options(context: parameters.Context) -> Given:
+    """Return the options that were written, even with their default values."""
+    return {
+        param.name or "": param.opts[0]
+        for param in context.command.params
+        if param.opts[0].startswith("-") and _is_given(context, param.name or "")
+    }
+
+
+def require_used(given: Given, sets: Sequence[str], recipes: Sequence[str], goal: str) -> None:
+    """Raise InputError where an option was given that none of these attacks uses."""
+    for options, where, rule, remedy in _unused(sets, recipes, goal):
+        flags = ", ".join(given[name] for name in options if name in given)
+        if flags:
+            what, remedy = f"{flags} would have no effect", f"Leave it out, or {remedy}"
+            raise InputError(what, where=where, rule=rule, remedy=remedy)
+
+
+def _unused(
+    sets: Sequence[str], recipes: Sequence[str], goal: str
+) -> Iterator[tuple[Iterable[str], str, str, str]]:
+    """Yield (options, where, rule, remedy); unknown names are refused where they are looked up."""
+    on, scores = f"--on {', '.join(sets)}", " or ".join(ADVERSARIAL_STS)
+    if {*sets} <= {*ATTACKED}:
+        yield ("goal", "tau", "sides"), on, "classifiers are attacked, not similarity", f"add --on {scores}"
+    if {*sets} <= {*ADVERSARIAL_STS}:
+        rule = "similarity itself is attacked, nothing is fine-tuned"
+        yield ("epochs", "lr", "max_length"), on, rule, "add a classifier's set: --on mr"
+    if goal == "maximise":
+        yield ("tau",), "--goal maximise", "there is no distance to reach", "choose another goal"
+    asking = recipes_with(Resource.MASKED_LM)
+    if {*recipes} <= {*RECIPES} - {*asking}:
+        rule, remedy = "no masked language model is asked", f"add --recipe {' or '.join(asking)}"
+        yield ("masked_lm",), f"--recipe {', '.join(recipes)}", rule, remedy
+
+
+def _is_given(context: parameters.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"

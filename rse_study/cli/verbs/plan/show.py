@@ -62,7 +62,7 @@ def show_plan(
     warning if only the high estimate does.
     """
     overrides = overrides or []
-    checked = read_limited(study, overrides, store, max_hours)
+    checked = read_study(study_file(study), overrides, max_hours)
     missing = check_data(checked, data_dir())
     prepare = materials_of_identity(checked, store, is_here=not missing)
     planned = plan_study(checked, store, prepare, probe_with_bars if probes else None)
@@ -148,16 +148,6 @@ def probe_with_bars(checked: CheckedStudy, folder: Path) -> tuple[TimedWork, ...
     with ActivityBars(stderr()) as bars:  # stdout may be JSON
         prepared = partial(materials_of, SaidOnce(bars), checked.folder, study_dir=folder)
         return probe(checked, prepared, partial(bars.advanced, "probe: trials timed"))
-
-
-def read_limited(study: str, overrides: Sequence[str], store: Path, max_hours: float | None) -> CheckedStudy:
-    """Read a study; of a search, a limit in device hours is its budget (0: none)."""
-    path = study_file(study)
-    checked = read_study(path, overrides)
-    has_limit = max_hours or (max_hours is not None and checked.study.search_budget is not None)
-    if checked.rows or not has_limit:
-        return checked
-    return read_study(path, [*overrides, f"search_budget.device_hours={max_hours:g}"])
 
 
 def materials_of_identity(checked: CheckedStudy, store: Path, *, is_here: bool) -> PrepareMaterials | None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from analysis.index import study_folders, write_index
 from analysis.report import report_path, write_report
 from rse_study.cli import parameters
 from rse_study.cli.arguments.importance import enter_missing_importance
@@ -15,7 +16,6 @@ from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.next_step import suggest
 from rse_study.cli.terminal.screen import stderr
 from rse_study.cli.verbs.report.files import FilesRequest, write_files, write_images
-from rse_study.cli.verbs.report.index import write_index_page
 from rse_study.cli.verbs.report.watch import watch_page
 from rse_study.errors import InputError
 from rse_study.results.files.attack_file import is_attack_folder
@@ -72,7 +72,7 @@ def write_page(
     files = {"--tables": tables, "--figures": figures, "--kit": kit}
     if every:
         _refuse({"STUDY": study, **files, "--watch": watch}, "--all", "it is of all studies at once")
-        write_index_page(store, out)
+        _write_index(store, out)
     elif watch:
         _refuse(files, "--watch", "files are written once, at the end")
         watch_page(study, store, out)
@@ -125,3 +125,17 @@ def _report_attacks(folder: Path, out: Path | None, request: FilesRequest) -> No
     if request.figures:
         for written in write_images(path.read_text(encoding="utf-8"), request.figures, request):
             print(written)
+
+
+def _write_index(store: Path, out: Path | None) -> None:
+    """Write the index and reports that are missing or old."""
+    if out:
+        require_file(out, where="--out")
+    if not study_folders(store):
+        raise InputError("no study has run here", where=str(store), remedy="Run one: rse-study run STUDY")
+    with ActivityBars(stderr()) as bars, bars.waiting("writing reports and their index"):
+        for folder in study_folders(store):
+            enter_missing_importance(folder)
+        path = write_index(store, out)
+    print(path)
+    suggest(f"open {path} in a browser")
