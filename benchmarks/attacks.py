@@ -20,8 +20,7 @@ import torch
 
 from benchmarks.encoders import save_encoder
 from benchmarks.machine import describe_machine, load, may_time
-from benchmarks.options import common_parser
-from benchmarks.output import heading, markdown_table, write_json
+from benchmarks.output import common_parser, heading, markdown_table, write_json
 from benchmarks.timing import Spread
 from rse_study.assets.attack_resources import resources_of
 from rse_study.assets.victim import victim

@@ -21,8 +21,7 @@ import torch
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM
 
 from benchmarks.machine import describe_machine, load
-from benchmarks.options import common_parser
-from benchmarks.output import heading, write_json
+from benchmarks.output import common_parser, heading, write_json
 from benchmarks.process_tree import run_measured
 from rse_study.assets.tiny import minilm_folder
 from rse_study.results.reader import Reader

@@ -19,8 +19,7 @@ import torch
 
 from benchmarks.encoders import encoder_names, save_encoder
 from benchmarks.machine import describe_machine, load, may_time
-from benchmarks.options import common_parser
-from benchmarks.output import heading, markdown_table, write_json
+from benchmarks.output import common_parser, heading, markdown_table, write_json
 from benchmarks.sentences import similarity_texts
 from benchmarks.timing import Spread, ratios, take_turns
 from rse_study.models.embedder import Embedder

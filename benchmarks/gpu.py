@@ -26,8 +26,7 @@ from benchmarks.device import Device, seconds_of, shape_of
 from benchmarks.encoders import BERT_BASE, MINILM_SHAPE, SIZES
 from benchmarks.graphed import Graphed, said
 from benchmarks.machine import describe_machine
-from benchmarks.options import common_parser
-from benchmarks.output import heading, markdown_table, write_json
+from benchmarks.output import common_parser, heading, markdown_table, write_json
 from benchmarks.packed_cells import steps_a_second
 from benchmarks.step import Measured
 from benchmarks.timing import Spread
@@ -51,14 +50,13 @@ def main(arguments: list[str] | None = None) -> None:
     print(f"bf16 products of two {options.matrix} x {options.matrix} matrices: {rate / 1e12:.4g} TFLOP/s\n")
     named = machine | {"device": device.describe(), "matrix_rate": rate}
     rows: list[Measured] = []
-    if options.graphed:
-        with tempfile.TemporaryDirectory(prefix="rse-study-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="rse-study-bench-") as folder:
+        if options.graphed:
             for row in Graphed(options, device, Path(folder)).rows():
                 print(said(row), flush=True)
                 rows.append(row)
                 write_json(options.out, named, vars(options), rows)
-        return
-    with tempfile.TemporaryDirectory(prefix="rse-study-bench-") as folder:
+            return
         for name in options.variants:
             rows.append(measure_step(name, options, device, rate, Path(folder)))
             write_json(options.out, named, vars(options), rows)

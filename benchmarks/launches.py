@@ -27,8 +27,7 @@ from benchmarks.contenders import PlainStep, StepShape, open_ours
 from benchmarks.counting import Launches
 from benchmarks.encoders import NARROW, save_encoder
 from benchmarks.machine import describe_machine
-from benchmarks.options import common_parser
-from benchmarks.output import heading, markdown_table, write_json
+from benchmarks.output import common_parser, heading, markdown_table, write_json
 from benchmarks.plain import PlainRobustSentEmbed
 from benchmarks.sentences import training_texts
 from benchmarks.timing import Contender

@@ -12,6 +12,7 @@ import torch
 
 from benchmarks.cases import Case
 from benchmarks.contenders import StepShape, open_ours
+from benchmarks.device import Device
 
 WARM_UP = 3  # steps before counting begins, and between two looks at the clock
 
@@ -54,18 +55,13 @@ def _count_steps(
     session = open_ours(case, shape, folder)
     for number in range(warm_up):
         session.advance(number)
-    _wait(shape)
+    Device(shape.device).wait()
     ready.wait()
     begun = time.perf_counter()
     for done in count(1):
         session.advance(warm_up + done)
         if done % WARM_UP == 0:
-            _wait(shape)
+            Device(shape.device).wait()
             if time.perf_counter() - begun >= seconds:
                 counts.put(done / (time.perf_counter() - begun))
                 return
-
-
-def _wait(shape: StepShape) -> None:
-    if shape.device == "cuda":
-        torch.cuda.synchronize()

@@ -24,8 +24,7 @@ from benchmarks.contenders import LibraryStep, PlainStep, StepShape, open_ours
 from benchmarks.counting import count_flops, peak_bytes
 from benchmarks.encoders import encoder_names, save_encoder
 from benchmarks.machine import describe_machine, load, may_time
-from benchmarks.options import common_parser
-from benchmarks.output import heading, markdown_table, write_json
+from benchmarks.output import common_parser, heading, markdown_table, write_json
 from benchmarks.sentences import Texts, training_texts
 from benchmarks.timing import Contender, Spread, ratios, take_turns
 from rse_study.errors import InputError

@@ -23,8 +23,7 @@ import pandas as pd
 import torch
 
 from benchmarks.machine import describe_machine, load, may_time, num_cores
-from benchmarks.options import common_parser
-from benchmarks.output import heading, markdown_table, write_json
+from benchmarks.output import common_parser, heading, markdown_table, write_json
 from benchmarks.process_tree import run_measured
 from rse_study.results.files.evaluation_file import EVALUATIONS_FILE
 from rse_study.results.files.schema import cells_folder

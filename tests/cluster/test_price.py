@@ -39,17 +39,19 @@ def test_a_device_hour_costs_what_runs_cells_divided_by_their_devices(name, over
     assert device_hour_price(shipped(name, *overrides), resources) == pytest.approx(price)
 
 
-def test_time_by_the_clock_is_said():
-    assert describe_time(shipped("aws-gpu"), GPU, 16.0, 9) == "4 cells at a time: 2 h by the clock, or more"
-    long = describe_time(shipped("aws-gpu"), GPU, 160.0, 9)
-    assert long == "4 cells at a time: 20 h by the clock, or more, and the cluster ends after 12 h"
-
-
-def test_cells_at_a_time_are_as_few_as_the_study_wants():
-    few = Resources(workers=2, threads=2, gpus=1, max_concurrent=1)
-    assert describe_time(shipped("aws-gpu"), few, 4.0, 9) == "1 cell at a time: 2 h by the clock, or more"
-    said = "3 cells at a time: 2 h by the clock, or more"
-    assert describe_time(shipped("aws-gpu"), GPU, 12.0, 3) == said  # no cell takes less than its time
+@cases(
+    ("resources", "hours", "num_cells", "said"),
+    [
+        (GPU, 16.0, 9, "4 cells at a time: 2 h by the clock, or more"),
+        (GPU, 160.0, 9, "4 cells at a time: 20 h by the clock, or more, and the cluster ends after 12 h"),
+        (GPU.model_copy(update={"max_concurrent": 1}), 4.0, 9, "1 cell at a time: 2 h by the clock, or more"),
+        (GPU, 12.0, 3, "3 cells at a time: 2 h by the clock, or more"),  # no cell takes less than its time
+    ],
+)
+def test_time_by_the_clock_is_said_of_as_few_cells_at_a_time_as_the_study_wants(
+    resources, hours, num_cells, said
+):
+    assert describe_time(shipped("aws-gpu"), resources, hours, num_cells) == said
 
 
 @cases(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".*cache", "__pycache__", "*.tar.xz", "studies", "build")
+LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".*cache", "*.tar.xz", "studies", "build")
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PROGRAMS = {
     "rse-study": ["-c", "from rse_study.cli import main; main()"],
@@ -109,7 +109,11 @@ def run_in_copy(page: Path, folder: Path) -> None:
     copy_project(folder)
     edit(folder, blocks_of(page))
     command = [sys.executable, "-m", "tests.docs.scratch", str(page)]
-    subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)}, check=True)
+    env = {**os.environ, "PYTHONPATH": str(folder)}
+    env.pop(
+        "PYTEST_XDIST_WORKER", None
+    )  # else each pytest of the page would import all that a worker of ours needs
+    subprocess.run(command, cwd=folder, env=env, check=True)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,7 @@ import pytest
 
 from tests.architecture.findings import require_none
 from tests.architecture.test_docstrings import first_line_problems, members
-from tests.docs.scratch import (
-    blocks_of,
-    files_edited,
-    run,
-    run_in_copy,
-)
+from tests.docs.scratch import blocks_of, files_edited, run, run_in_copy
 from tests.slow import mostly_slow
 
 TUTORIALS = sorted((Path(__file__).parents[2] / "docs" / "tutorials").glob("*.md"))

@@ -66,7 +66,7 @@ def passes_of(method):
     return calls_of(networks.encoder, take), *gradients
 
 
-@pytest.mark.parametrize("num_steps", mostly_slow([1, 2, 5], fast=[2]))
+@pytest.mark.parametrize("num_steps", mostly_slow([1, 2], fast=[2]))
 @SWITCHES
 def test_declared_passes_are_measured(switches, per_step, beside, num_steps):
     method = settings(K=num_steps, T=num_steps, **switches)

@@ -12,8 +12,6 @@ import traceback
 
 from tests.simulation.schedule import play
 
-LAST_EVENTS = 200
-
 
 def main() -> int:
     """Play schedules; exit code 1 at the first that breaks a promise."""
