@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
-from analysis.phrases import counted
 
+from analysis.formats import counted
 from rse_study.cli import parameters
 from rse_study.cli.arguments.study import problems_of_table, study_file
 from rse_study.cli.terminal.errors import BAD_INPUT, OK
