@@ -33,6 +33,8 @@ NEXT = {
 """command that follows each state of a job"""
 PATIENCE_SECONDS = 10.0
 """longest wait for a storage that does not answer"""
+START_SECONDS = 600.0
+"""time that a job may take to start Ray and its first cell"""
 
 
 def show_cluster_status(
@@ -65,9 +67,12 @@ def cells_of(where: StudyOnCluster) -> tuple[StudyStatus | None, str]:
             return state_of(folder), str(folder)
         if storage:
             return _state_of_copy(storage, where), f"the copy in {storage}"
-    except (InputError, Unavailable) as error:  # a run that has begun a moment ago has entered no study yet
-        return None, str(error)
-    return None, "the study has no storage from which to read its ledger"
+    except (InputError, Unavailable) as error:
+        job = where.jobs[-1]
+        if job.is_active and job.hours * 3600 < START_SECONDS:  # neither storage nor ledger may be there yet
+            return None, "no cell has started yet"
+        return None, f"unknown ({error})"
+    return None, "unknown (the study has no storage from which to read its ledger)"
 
 
 def _state_of_copy(storage: str, where: StudyOnCluster) -> StudyStatus:
@@ -89,7 +94,9 @@ def _lines(
     for report in where.jobs:
         yield f"job: {_named(report)} {show_job(report)}{_times(report)}"
     yield f"nodes: {_nodes(nodes)}"
-    yield f"{summary_of(state)} ({source})" if state else f"cells: unknown ({source})"
+    if dashboard := where.backend.dashboard():
+        yield f"Ray's dashboard: {dashboard}"
+    yield f"{summary_of(state)} ({source})" if state else f"cells: {source}"
     hours = sum((each.hours for each in nodes), 0.0)
     yield f"spent so far: {spent(where.spec, nodes):.2f} (about {hours:.2f} node hours, at the prices of the spec)"
 
