@@ -122,7 +122,7 @@ def test_storage_that_is_not_shared_is_refused(name, overrides, is_refused):
             BIG,
             "workers.big.cpus: the template does not use it. Use it there, as @{workers.big",
         ),
-        ("slurm", [("set -m", "if true; then")], (), "slurm.sbatch: line 113: syntax error"),
+        ("slurm", [("set -m", "if true; then")], (), "slurm.sbatch: line 114: syntax error"),
         ("onprem", [("- chmod 600", "- (chmod 600")], (), "onprem.launcher.yaml: line 2: syntax error"),
         ("aws-gpu", [("head_node_type:", "head_node_type: {")], (), "aws-gpu.launcher.yaml:"),
         ("local", [("wait\n", "wait @{nam}\n")], (), "local.sh:"),
