@@ -23,7 +23,7 @@ def cluster_file(given: str) -> Path:
     path = Path(given)
     if path.suffix in (".yaml", ".yml") or path.is_file():
         return path
-    if (own := path.with_name(f"{path.name}.yaml")).is_file():
+    if (own := Path(f"{given}.yaml")).is_file():
         return own
     known, wanted = shipped_clusters(), given.replace("_", "-")
     if wanted in known:

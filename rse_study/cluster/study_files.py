@@ -2,6 +2,7 @@
 
 import math
 import os
+import sys
 from collections.abc import Iterator
 from importlib.machinery import PathFinder
 from pathlib import Path, PurePath
@@ -66,7 +67,8 @@ def check_files(spec: ClusterSpec, checked: CheckedStudy) -> Iterator[InputError
 
 
 def _is_elsewhere(name: str) -> bool:
-    return ".." in PurePath(name).parts or name.startswith(("/", "~"))
+    parts = PurePath(name).parts
+    return not parts or ".." in parts or name.startswith(("/", "~"))
 
 
 def _is_beside(path: Path) -> bool:
@@ -83,11 +85,12 @@ def _names(checked: CheckedStudy) -> Iterator[tuple[str, str]]:
         elif isinstance(source, Dataset):
             yield source.dataset, f"{at}corpus.source.dataset"
         yield from ((name, f"{at}selection.dev") for name in trial.selection.sets if name != "builtin")
+    folders = checked.folder.resolve(), Path.cwd()
+    installed = [place for place in sys.path if Path(place).resolve() not in folders]
     for at, text in _texts(checked.study.resolved(), ""):
-        module = text.partition(":")[0].split(".")
-        if is_class_path(text) and not PathFinder.find_spec(module[0]):  # else it is installed here
-            folder = checked.folder if (checked.folder / module[0]).is_dir() else Path()
-            yield module[0] if (folder / module[0]).is_dir() else f"{module[0]}.py", at
+        module = text.partition(":")[0].partition(".")[0]
+        if is_class_path(text) and not PathFinder.find_spec(module, installed):
+            yield module if any((folder / module).is_dir() for folder in folders) else f"{module}.py", at
 
 
 def _texts(content: Any, at: str) -> Iterator[tuple[str, str]]:

@@ -88,7 +88,9 @@ def write_submission(submission: Submission) -> list[Path]:
         return [*written, *copy_files(submission.job, folder)]
     except OSError as error:
         remedy = "Is this a machine that sees the folder?"
-        raise InputError(f"cannot be written: {error.strerror}", where=str(folder), remedy=remedy) from None
+        raise InputError(
+            f"cannot be written: {error.strerror or error}", where=str(folder), remedy=remedy
+        ) from None
 
 
 def _require_one_edition(jobs: list[JobReport], job: Job) -> None:

@@ -47,7 +47,7 @@ def files_in(wheel: Wheel) -> dict[str, bytes]:
 def as_tar(files: Mapping[str, bytes]) -> bytes:
     """Return files as a .tar.xz, which is half as large as a wheel."""
     stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:xz", format=tarfile.USTAR_FORMAT) as archive:
+    with tarfile.open(fileobj=stream, mode="w:xz", format=tarfile.GNU_FORMAT) as archive:
         for name, content in files.items():
             member = tarfile.TarInfo(name)  # without date and owner: the same bytes every time
             member.size = len(content)
