@@ -1,5 +1,7 @@
 """Whether a study is complete, by a ledger that this machine can read."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,20 +12,29 @@ from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.planning.plan import plan_study
 
 PATIENCE_SECONDS = 10.0
+"""longest wait for a storage that does not answer"""
 
 
 def complete_in(checked: CheckedStudy, store: Path, storage: str) -> str:
     """Return the store or storage in whose ledger a study is complete; empty if none."""
-    name = checked.study.name
-    if ledger_path(store / name).is_file() and plan_study(checked, store).is_complete:
-        return str(store / name)
+    folder = store / checked.study.name
+    if ledger_path(folder).is_file() and plan_study(checked, store).is_complete:
+        return str(folder)
     try:
-        content = Storage(storage, patience_s=PATIENCE_SECONDS).find(ledger_key(name)) if storage else None
+        with ledger_copy(storage, checked.study.name) as copy:
+            return storage if plan_study(checked, copy).is_complete else ""
     except (InputError, Unavailable):  # nodes may see it: the job says what is wrong
         return ""
-    with TemporaryDirectory() as folder:
-        path = ledger_path(Path(folder) / name)
-        if content is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        return storage if content is not None and plan_study(checked, Path(folder)).is_complete else ""
+
+
+@contextmanager
+def ledger_copy(storage: str, study: str) -> Iterator[Path]:
+    """Give a store with a study's ledger from a storage; InputError without one."""
+    content = Storage(storage, patience_s=PATIENCE_SECONDS).find(ledger_key(study)) if storage else None
+    if content is None:
+        raise InputError("no ledger yet", where=storage)
+    with TemporaryDirectory() as store:
+        path = ledger_path(Path(store) / study)
+        path.parent.mkdir()
+        path.write_bytes(content)
+        yield Path(store)

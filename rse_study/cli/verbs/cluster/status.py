@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -17,11 +16,11 @@ from rse_study.cli.verbs.cluster.study_on_cluster import StudyOnCluster, show_jo
 from rse_study.cli.verbs.status.content import StudyStatus, state_of
 from rse_study.cli.verbs.status.text import summary_of
 from rse_study.cluster.backend import NodeHours
+from rse_study.cluster.completeness import ledger_copy
 from rse_study.cluster.job_report import JobReport
 from rse_study.cluster.spending import spent
 from rse_study.errors import InputError, Unavailable
 from rse_study.results.files.schema import ledger_path
-from rse_study.storage.storage import Storage, ledger_key
 
 NEXT = {
     "waiting": ("logs", "-f"),
@@ -31,8 +30,6 @@ NEXT = {
     "stopped": ("submit",),
 }
 """command that follows each state of a job"""
-PATIENCE_SECONDS = 10.0
-"""longest wait for a storage that does not answer"""
 START_SECONDS = 600.0
 """time that a job may take to start Ray and its first cell"""
 
@@ -76,12 +73,8 @@ def cells_of(where: StudyOnCluster) -> tuple[StudyStatus | None, str]:
 
 
 def _state_of_copy(storage: str, where: StudyOnCluster) -> StudyStatus:
-    content = Storage(storage, patience_s=PATIENCE_SECONDS).find(ledger_key(where.study))
-    if content is None:
-        raise InputError("no ledger yet", where=storage)
-    with TemporaryDirectory() as folder:
-        ledger_path(Path(folder)).write_bytes(content)
-        state = state_of(Path(folder))
+    with ledger_copy(storage, where.study) as store:
+        state = state_of(store / where.study)
     # Who holds the ledger stands beside it, on the driver's disk: here the job says whether anybody does.
     job = where.jobs[-1]
     return state.model_copy(update={"holder": {"job": job.handle} if job.is_active else None})
