@@ -11,7 +11,7 @@ from rse_study.study.definition.resources import Resources
 from tests.cases import cases
 from tests.cluster.samples import CLUSTERS, edited, shipped
 
-WHERE = "cluster.yaml"
+WHERE = "c"
 
 
 def problems_on(name, study_overrides=(), *overrides):
@@ -36,33 +36,13 @@ BIG = ("workers.big={cpus: 9, memory_gib: 9, price_per_hour: 0, labels: {size: b
     ("name", "asked", "spec", "problem"),
     [
         ("slurm", "resources.threads=4", SMALL, ""),
-        (
-            "slurm",
-            "resources.threads=5",
-            SMALL,
-            "resources on cluster.yaml: one trial needs 5 CPU(s) on",
-        ),
-        (
-            "local",
-            "confirm.resources={executor: train, workers: 8}",
-            (),
-            "confirm.resources on cluster.yaml: one trial needs 8 workers",
-        ),
+        ("slurm", "resources.threads=5", SMALL, "resources on c: one trial needs 5 CPU(s) on"),
+        ("local", "confirm.resources={executor: train, workers: 8}", (), "confirm.resources on c: one"),
         ("aws-gpu", "resources={executor: train, workers: 2, gpus: 1}", TWO_GPUS, ""),
-        (
-            "aws-gpu",
-            "resources={executor: train, workers: 4, gpus: 1}",
-            TWO_GPUS,
-            "resources on cluster.yaml: one trial needs 4 workers",
-        ),
+        ("aws-gpu", "resources={executor: train, workers: 4, gpus: 1}", TWO_GPUS, "resources on c: one"),
         ("local", "resources.labels={gpu: t4}", ("workers.cpu.labels={gpu: t4}",), ""),
         ("local", "resources={threads: 9, labels: {size: big}}", BIG, ""),
-        (
-            "local",
-            "resources={threads: 9, labels: {size: small}}",
-            BIG,
-            "resources on cluster.yaml: one trial needs 9 CPU(s) and the label(s) size=small",
-        ),
+        ("local", "resources={threads: 9, labels: {size: small}}", BIG, "resources on c: one trial"),
     ],
 )
 def test_what_no_node_could_run_is_refused(name, asked, spec, problem):
@@ -102,20 +82,10 @@ def test_storage_that_is_not_shared_is_refused(name, overrides, is_refused):
 @cases(
     ("name", "changes", "overrides", "said"),
     [
-        (
-            "slurm",
-            [],
-            ("workers.node.gpus=4",),
-            "workers.node.gpus: no #SBATCH line of the template asks for",
-        ),
+        ("slurm", [], ("workers.node.gpus=4",), "workers.node.gpus: no #SBATCH line"),
         ("slurm", [("##SBATCH --gpus-per", "#SBATCH --gpus-per")], ("workers.node.gpus=4",), ""),
         ("local", [], ("workers.cpu.labels={gpu: t4}",), ""),
-        (
-            "local",
-            [("@{workers.cpu.labels}", "")],
-            ("workers.cpu.labels={gpu: t4}",),
-            "workers.cpu.labels: the",
-        ),
+        ("local", [("@{workers.cpu.labels}", "")], ("workers.cpu.labels={gpu: t4}",), "cpu.labels: the"),
         (
             "aws-gpu",
             [],
