@@ -53,7 +53,8 @@ def submit_study(
     place = "" if dry_run else complete_in(read_study(study_file(study), overrides or ()), store, job.storage)
     if place:
         announce(f"nothing to do: {job.study} is complete ({place})")
-        suggest(command("cluster", "fetch", cluster, study, *in_store(store)))
+        fetch = ("cluster", "fetch", cluster, study) if place == job.storage else ("report", job.study)
+        suggest(command(*fetch, *in_store(store)))
         return
     if dry_run:
         submission = prepare_submission(spec, backend, job, [])
