@@ -121,14 +121,15 @@ def test_a_wrong_token_is_refused_by_name(backend: LocalBackend, home: Path, mon
 
 
 def test_a_study_goes_to_its_end_and_the_cluster_ends(backend: LocalBackend, home: Path, spec_file: Path):
-    study = TINY_GRID.format(name="tiny-grid", amount=12, every=6, seeds=[0])
-    (home / "grid.yaml").write_text(study, encoding="utf-8")
+    study = TINY_GRID.format(name="tiny-grid", amount=2, every=1, seeds=[0])
+    alone = study.replace("axes: {optimizer.lr: [1e-3, 2e-3]}", "rows: {alone: {}}")
+    (home / "grid.yaml").write_text(alone, encoding="utf-8")
     assert "submitted rse-tiny-grid-" in command(home, "submit")
     assert "nothing to do" in command(home, "submit")
-    assert "[2 of 2]" in command(home, "logs", "--follow")
+    assert "[1 of 1]" in command(home, "logs", "--follow")
     status = json.loads(command(home, "status", "--json"))
     assert [job["state"] for job in status["jobs"]] == ["complete"]
-    assert status["cells"]["complete"] == 2
+    assert status["cells"]["complete"] == 1
     hours = {each["group"]: each["hours"] for each in status["nodes"]}
     assert status["spent"] == pytest.approx(hours["head"] * 1 + hours[""] * 2)
 
