@@ -9,6 +9,7 @@ from pydantic import Discriminator, Tag
 from rse_study.methods.consert import ConSERT
 from rse_study.methods.dcl import DCL
 from rse_study.methods.l2p_csr import L2PCSR
+from rse_study.methods.margin_cse import MarginCSE
 from rse_study.methods.method import Method
 from rse_study.methods.robust_sent_embed import RobustSentEmbed
 from rse_study.methods.v_adv_cse import VAdvCSE
@@ -19,6 +20,7 @@ METHODS: dict[str, type[Method]] = {
     "v_adv_cse": VAdvCSE,
     "consert": ConSERT,
     "dcl": DCL,
+    "margin_cse": MarginCSE,
 }
 """Classes by name, in the order of docs and messages; the first is the default."""
 DEFAULT = next(iter(METHODS))
