@@ -83,6 +83,9 @@ EVALUATIONS: Registry[EvaluationFamily] = Registry(
         ),
         "Sphere": EvaluationFamily("rse_study.evaluation.geometry:AlignmentUniformity", (GEOMETRY,)),
         "Steadiness": EvaluationFamily("rse_study.evaluation.invariance:Invariance", (INVARIANCE,)),
+        "Retrieval": EvaluationFamily(
+            "rse_study.evaluation.retrieval:Retrieval", ("builtin/retrieval", "STS-B/retrieval")
+        ),
         "Plane": EvaluationFamily("rse_study.evaluation.invariance:SentencePlane", (IN_THE_PLANE,)),
     },
 )
