@@ -94,6 +94,7 @@ class BudgetSettings(_Settings):
 
     steps: float = 0.0
     device_hours: float = 0.0
+    patience: int = 0
     hours: float = 0.0
     """by the clock: only of studies that earlier versions froze"""
 

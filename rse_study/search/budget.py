@@ -1,11 +1,12 @@
-"""Limits that end a search (device hours, optimiser steps), and what is spent."""
+"""Limits that end a search (hours, steps, trials without progress), and their use."""
 
 from collections.abc import Iterable, Sequence
 
 from rse_study.results.files.queries import LedgerQueries, now
 from rse_study.results.records import AttemptRecord, CellRecord, Record
 from rse_study.results.study_record import StudyRecord
-from rse_study.search.choice import is_search_over
+from rse_study.results.reader import HAS_RESULT
+from rse_study.search.choice import chosen_first, is_search_over, standings_of
 
 SEARCHED = "SELECT identity FROM cell WHERE stage = 'search' AND NOT retired"
 SPANS = f"""
@@ -55,7 +56,12 @@ SELECT coalesce(stopped_at, CASE status WHEN 'complete' THEN :amount ELSE (
     stopped_at IS NOT NULL OR status IN ('complete', 'failed', 'stopped_early'), status = 'planned' FROM searched
 """
 """Steps of each cell of a search, whether it has ended, and whether it waits to run."""
-LIMITS = {"steps": "optimiser steps", "device_hours": "device hours", "hours": "hours"}
+LIMITS = {
+    "steps": "optimiser steps",
+    "device_hours": "device hours",
+    "patience": "trials without a better one",
+    "hours": "hours",
+}
 
 
 class BudgetShare(Record):
@@ -85,6 +91,9 @@ def budget_shares(ledger: LedgerQueries, at: str = "", *, is_held: bool = True) 
         values = {"now": at or now(), "is_held": is_held}
         ((spent, left, one_more),) = ledger.select(DEVICE_SECONDS, values)
         uses["device_hours"] = spent / 3600, (spent + left + one_more) / 3600
+    if limits.patience:
+        waited = float(trials_since_best(ledger))
+        uses["patience"] = waited, waited + 1
     if limits.hours:
         uses["hours"] = hours_of(ledger, at or now())
     return tuple(
@@ -102,6 +111,22 @@ def steps_of(ledger: LedgerQueries, metric: str, amount: float) -> tuple[float, 
     in_the_end = sum(t if has_ended else amount for t, has_ended, _ in cells)
     one_more = 0.0 if any(waits for *_, waits in cells) else amount
     return float(sum(t for t, *_ in cells)), in_the_end + one_more
+
+
+def trials_since_best(ledger: LedgerQueries) -> int:
+    """Return how many trials with a result have a higher number than the best one.
+
+    A tie is no progress. A failed trial says nothing of the space, so it does not count.
+    """
+    study, cells = ledger.study(), ledger.cells()
+    assert study is not None, "nothing was frozen yet"
+    best = chosen_first(standings_of(ledger, cells), [one.direction for one in study.all_objectives])
+    numbers = {cell.identity: cell.trial for cell in cells}
+    return sum(
+        cell.trial > numbers[best[0]]
+        for cell in cells
+        if best and cell.stage == "search" and not cell.retired and cell.status in HAS_RESULT
+    )
 
 
 def hours_of(ledger: LedgerQueries, at: str) -> tuple[float, float]:

@@ -111,6 +111,47 @@ def test_steps_count_as_far_as_a_cell_went_and_an_interruption_takes_no_trial_aw
     assert uses(ledger)["steps"] == (60 + 30 + 20, 60 + 60 + 60)  # the interrupted cell is the next one
 
 
+def ends(ledger, *given):
+    """Enter trials that ended with a status and a value of dev."""
+    for number, (status, value) in enumerate(given):
+        one = cell(number, "planned")
+        ledger.plan([one])
+        ledger.start(one.identity, **HERE)
+        ledger.record_progress(one.identity, 60, {"dev": value})
+        edit(ledger, "UPDATE cell SET status = ? WHERE identity = ?", status, one.identity)
+
+
+@cases(
+    ("waited", "trials"),
+    [
+        (0, []),
+        (0, [("complete", 1.0), ("complete", 2.0)]),
+        (2, [("complete", 2.0), ("complete", 1.0), ("complete", 2.0)]),
+        (1, [("complete", 2.0), ("failed", 3.0), ("running", 3.0), ("stopped_early", 1.0)]),
+        (0, [("failed", 2.0), ("failed", 1.0)]),
+    ],
+    ids=["none yet", "a better one", "a tie", "failed, running and stopped", "none has a value"],
+)
+def test_patience_counts_trials_with_a_result_after_the_best(waited, trials, tmp_path):
+    with Ledger.open(tmp_path) as ledger:
+        limits = {"search_budget": {"patience": 2}}
+        ledger.freeze(STUDY.model_copy(update={"resolved": {"base": BASE, **limits}}))
+        ends(ledger, *trials)
+        assert uses(ledger) == {"patience": (waited, waited + 1)}
+        assert search_budget.has_room(ledger) is (waited < 2)
+
+
+def test_a_search_without_a_better_trial_says_what_ended_it(tmp_path):
+    limits = {"num_trials": 10, "search_budget": {"patience": 2}}
+    with Ledger.open(tmp_path) as ledger:
+        ledger.freeze(STUDY.model_copy(update={"resolved": {"base": BASE, **limits}}))
+        ends(ledger, ("complete", 3.0), ("complete", 1.0), ("complete", 2.0))
+    with Reader(tmp_path) as reader:
+        state = SearchState.read(reader)
+    assert state.is_over and state.study.num_trials == 3
+    assert "after 3 of at most 10 trials: 2 of 2 trials without a better one spent" in state.reason_of_end
+
+
 SPENT = (search_budget.BudgetShare(name="steps", limit=200, spent=180, with_next=240),)
 STUDY = StudyRecord(
     name="x", objective=ObjectiveRecord(metric="dev"), num_trials=10, num_cells=16,

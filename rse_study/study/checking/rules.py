@@ -164,6 +164,7 @@ RULES: Mapping[Callable[[Study], RuleProblems], str] = {
     _executors: "resources confirm ablation_path",
     _parts_of_gpus: "resources confirm ablation_path",
     search.search_budget: "search_budget base",
+    search.patience: "search_budget objective objectives num_trials",
 }
 """Rules, each with the fields it reads."""
 RULES_OF_SPACE: Mapping[Callable[[Study, Space[Trial]], RuleProblems], str] = {

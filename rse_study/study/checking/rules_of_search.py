@@ -231,6 +231,18 @@ def search_budget(study: Study) -> RuleProblems:
         yield what, rule, "Give more steps, or use a smaller base.budget.amount"
 
 
+def patience(study: Study) -> RuleProblems:
+    """Refuse patience without a single best trial, or that cannot run out."""
+    limit = study.search_budget.patience if study.search_budget is not None else 0
+    what = f"search_budget.patience = {limit}"
+    if limit and len(study.all_objectives) > 1:
+        rule = "needs one objective: with several there is a front, and no single best trial"
+        yield what, rule, "Use steps or device_hours, or one objective"
+    elif limit and limit >= study.num_trials:
+        rule = f"never ends a search of num_trials = {study.num_trials}"
+        yield what, rule, f"Use {study.num_trials - 1} or less, or more trials"
+
+
 def steps_of_trials(study: Study, space: Space[Trial]) -> RuleProblems:
     """Require a fixed budget per trial where a search ends after a number of steps."""
     steps = study.search_budget.steps if study.search_budget is not None else 0

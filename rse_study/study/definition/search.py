@@ -191,6 +191,8 @@ class SearchBudget(Spec):
     """optimiser steps of all its cells"""
     device_hours: NonNegativeFloat = 0.0
     """hours times GPUs, or else CPU threads; `--max-hours` sets it"""
+    patience: NonNegativeInt = 0
+    """trials with a result after the best one; with one objective only"""
 
     @model_validator(mode="before")
     @classmethod

@@ -29,6 +29,7 @@ search.alpha={log: [1e-6, .inf]} -> search.alpha.log.1
 search.N.int=[-1, 3] -> search.N = -1
 search.batch_size={int: [1, 8]} -> search.batch_size = 1
 sampler.population_size=3
+search_budget={patience: -1} -> search_budget.patience
 resources.gpus=2
 resources.labels={gpu: ""} -> resources.labels
 resources.labels={"no spaces": h100} -> resources.labels
@@ -105,6 +106,8 @@ warm_start.trials=[{rho: 0.1}] -> warm_start
 search_budget={steps: 59} -> search_budget.steps
 search_budget={steps: 600};;base.budget={unit: epochs, amount: 2};;early_stopping=null -> search_budget.steps
 search_budget={steps: 600};;early_stopping=null;;search.budget.amount={int: [50, 90]} -> search_budget.steps
+search_budget={patience: 16} -> search_budget.patience = 16
+search_budget={patience: 3};;early_stopping=null;;objective=null;;objectives=[{metric: dev}, {metric: cost/work, direction: minimize}] -> search_budget.patience = 3
 search_budget={cost: 5} -> search_budget.cost
 search_budget={hours: 1} -> search_budget.hours
 search.method.blend={choice: [a, b]} -> search.method.blend
