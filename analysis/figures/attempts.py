@@ -120,7 +120,7 @@ def timeline_data(contents: Contents, names: dict[str, str]) -> pd.DataFrame:
     seconds = (ended.fillna(last) - started).dt.total_seconds().clip(lower=0.0)
     since = (started - started.min()).dt.total_seconds()
     return attempts.assign(
-        cell=attempts["cell"].map(names).fillna(attempts["cell"]), seconds=seconds, from_s=since,
+        cell=[names.get(one, one) for one in attempts["cell"]], seconds=seconds, from_s=since,
         lane=lanes(since.tolist(), seconds.tolist()),
     )[TIMELINE_COLUMNS].reset_index(drop=True)  # fmt: skip
 
