@@ -225,7 +225,7 @@ def test_rows_are_compared_with_one_that_is_there_on_seeds_enough(checked, path)
 
 @cases("path", [path for path in STUDIES if path.parent.name == "paper"], ids=stem)
 def test_a_papers_study_selects_and_trains_as_its_paper_does(checked, path):
-    """The table in docs/paper_scale.md cites each rule; DCL's paper chooses no checkpoint."""
+    """The table in decision 0047 cites each rule; DCL's paper chooses no checkpoint."""
     base, (paper, *_) = checked(path).study.base, path.stem.removeprefix("float32_").split("_")
     rules = {
         "rse": ("best", ("STS-B", "SICK-R"), 250, 4, 64, 1_000_000, None),

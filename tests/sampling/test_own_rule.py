@@ -1,4 +1,4 @@
-"""The rule of docs/early_stopping.md in a file of the user's, and pruners of Optuna: who goes on, what is refused."""
+"""The rule of the tutorial in a file of the user's, and pruners of Optuna: who goes on, what is refused."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ from rse_study.study.checking.validation import read_study
 from tests.cases import cases
 from tests.search.stopping.waiting import waiting
 
-EXAMPLE = Path(__file__).parents[2] / "docs" / "early_stopping.md"
+EXAMPLE = Path(__file__).parents[2] / "docs" / "tutorials" / "a_rule_beside_your_study.md"
 MORE = """
 
 class Fragile(StoppingRule):

@@ -1,4 +1,4 @@
-"""The sampler of docs/searches.md in a file of the user's: no file of the project knows it."""
+"""The sampler of the tutorial in a file of the user's: no file of the project knows it."""
 
 import sys
 from pathlib import Path
@@ -14,7 +14,7 @@ from rse_study.study.revisions import change_between
 from tests.cases import cases
 from tests.on_ray.surface import CONDITIONAL, DOMAINS, FIRST, search
 
-EXAMPLE = Path(__file__).parents[2] / "docs" / "searches.md"
+EXAMPLE = Path(__file__).parents[2] / "docs" / "tutorials" / "a_sampler_beside_your_study.md"
 MORE = """
 
 class Picky(MySampler):

@@ -26,7 +26,7 @@ TRAINED = 4  # weights, gradients, two moments
 # Bytes an encoder keeps for its gradient, a token, layer and width: 34 of 16 bits (Korthikanti et al. 2022, without
 # the maps of attention). MiniLM, batch 64, 32 tokens: 0.96 GB by it, 0.89 measured (docs/results/plan.md).
 ACTIVATION = {"float32": 68, "tf32": 68, "bf16": 40, "fp16": 40, "float64": 136}
-# Measured on figure 4's made-up ledger, and on what cells write beside it (docs/results/report.md).
+# Measured on figure 4's made-up ledger, and on what cells write beside it (docs/results/scale.md).
 METRICS, ROW = 15, 110 + 40
 
 
