@@ -19,7 +19,7 @@ from tests.faults.run_here import run_in_world
 
 ROOT = Path(__file__).parents[2]
 # Ray's agents try for a minute to tell a cluster that is gone that they end.
-PATIENCE = {"RAY_gcs_rpc_server_reconnect_timeout_s": "15"}
+PATIENCE = {"RAY_gcs_rpc_server_reconnect_timeout_s": "8"}
 TIMES = {
     "started",
     "ended",

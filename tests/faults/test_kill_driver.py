@@ -1,13 +1,10 @@
 """The driver killed, and the same command again: nothing is lost, nothing is done twice, nothing changes.
 
 A grid once amid its cells, a search twice at random moments; docs/results/faults.md has kills of all parts of every
-kind of study.
+kind of study. tests/simulation kills them by the dozen, and damages a ledger besides.
 """
 
 import random
-import sqlite3
-import struct
-from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -16,9 +13,8 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import ledger_path
 from tests.faults.drivers import assert_equal, contents
 from tests.on_ray.world import STUDY
-from tests.simulation.studies import SERIAL, STUDIES
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("kill_driver")]
 NUM_KILLS, LONGEST_S = 2, 20.0
 SEARCH = STUDY | {
     "name": "search",
@@ -50,29 +46,6 @@ def test_a_grid_killed_amid_its_cells_ends_equal_row_for_row_to_an_undisturbed_o
     now = finished_cells(folder)
     assert {identity: now[identity] for identity in committed} == committed
     assert_equal(contents(folder), whole)
-
-
-def flip_a_bit(path):
-    """Change a loss in the ledger of a driver that was killed: what it committed last is in its log."""
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        flipped = db.execute(
-            "SELECT value FROM metric JOIN cell ON cell = identity WHERE name = 'loss' AND status = 'complete'"
-        ).fetchone()
-    content, number = path.read_bytes(), struct.pack(">d", *flipped)
-    assert number in content
-    path.write_bytes(content.replace(number, number[:-1] + bytes([number[-1] ^ 1]), 1))
-
-
-def test_a_searchs_ledger_damaged_in_its_midst_ends_equal_to_an_undisturbed_one(scene, cluster):
-    """One cell at a time; tests/results/files/test_rebuild.py damages and loses ledgers in more ways."""
-    here = replace(scene, study=dict(STUDIES["stopped"]) | {"name": "stopped", "resources": SERIAL})
-    whole, folder = here.folder("stopped-whole"), here.folder("stopped-flipped")
-    here.finish_here(whole, cluster)
-    here.kill_at(folder, "started 4/0")
-    flip_a_bit(ledger_path(folder))
-    assert "goes on from its backup" in "\n".join(here.finish_here(folder, cluster))
-    assert_equal(contents(folder), contents(whole))
 
 
 def test_killed_again_and_again_it_has_its_cells_none_lost_and_none_twice(scene, cluster):

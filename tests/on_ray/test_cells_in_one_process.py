@@ -16,7 +16,7 @@ from rse_study.training.trial import Trial
 from tests.on_ray.listener import Listener
 from tests.on_ray.world import checked_of, few, grid_of
 
-pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.slow]
+pytestmark = [pytest.mark.xdist_group("cells_in_one_process"), pytest.mark.slow]
 ROWS = {
     "strong": {"alpha": 1e-3},
     "lost": {"optimizer.lr": 1e30},
