@@ -1,20 +1,14 @@
-"""Docstrings a reader can rely on: a short first sentence, natural English, and no entry that says nothing."""
+"""Docstrings a reader can rely on: a short first sentence of its own."""
 
 import ast
-import json
 from collections.abc import Iterator
 
 import pytest
 
 from tests.architecture.findings import require_none
-from tests.architecture.sources import PACKAGES, ROOT, Module, definitions, modules
+from tests.architecture.sources import PACKAGES, Module, modules
 
 LONGEST = 80  # characters of the first line
-# Editors show the schema's descriptions, which are docstrings of settings: they change with it alone.
-SCHEMA = (ROOT / "search_spaces" / "study.schema.json").read_text(encoding="utf-8")
-NO_OPENINGS = {
-    *("Of", "By", "As", "For", "With", "Without", "From", "In", "On", "At", "To", "What", "Who", "Whose"),
-}
 pytestmark = pytest.mark.xdist_group("sources")  # parsed once
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -25,19 +19,6 @@ def test_the_first_line_is_a_short_sentence_of_its_own():
         for module in modules(*PACKAGES)
         for line, name, node in _public(module)
         for problem in first_line_problems(ast.get_docstring(node))
-    )
-
-
-def test_a_docstring_begins_as_a_sentence_does():
-    require_none(
-        f"{module.at(line)}: {name}: {problem}"
-        for module in modules(*PACKAGES)
-        for line, name, node in [
-            (1, module.name, module.tree),
-            *((node.lineno, node.name, node) for node in definitions(module.tree)),
-        ]
-        for problem in opening_problems(ast.get_docstring(node))
-        if json.dumps((ast.get_docstring(node) or "").partition("\n")[0])[1:-1] not in SCHEMA
     )
 
 
@@ -65,10 +46,3 @@ def first_line_problems(docstring: str | None) -> Iterator[str]:
         yield f"the first line has {len(first)} characters, at most {LONGEST} are read in one breath. Split it"
     if rest and rest[0].strip():
         yield "no blank line after the first sentence. Say it in one line, the rest below a blank one"
-
-
-def opening_problems(docstring: str | None) -> Iterator[str]:
-    """What is wrong with the first word of a docstring."""
-    first = (docstring or "").partition(" ")[0]
-    if first in NO_OPENINGS:
-        yield f"begins with {first!r}. Begin with a noun or a verb, as one would say it aloud"

@@ -1,4 +1,4 @@
-"""Who may import whom. The contracts are in .importlinter; what only a run can show is here."""
+"""Who may import whom: what only a run can show. The contracts are in .importlinter, which `make floors` reads."""
 
 import subprocess
 import sys
@@ -6,17 +6,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ("torch", "ray", "optuna", "transformers")
-
-
-def test_arrows_point_down():
-    command = [
-        sys.executable,
-        "-c",
-        "from importlinter.cli import lint_imports_command; lint_imports_command()",
-        "--no-cache",
-    ]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stdout + run.stderr
 
 
 LIGHT = (

@@ -1,27 +1,16 @@
-"""One word, one thing: no name is defined twice, none is a riddle, and no document is cited that nobody has."""
+"""One word, one thing: no name is defined twice, and no document is cited that nobody has."""
 
 import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.architecture.findings import require_none
-from tests.architecture.sources import PACKAGES, ROOT, Module, bound_names, definitions, modules
+from tests.architecture.sources import PACKAGES, ROOT, Module, bound_names, modules
 from tests.cases import cases
 
-RIDDLES = frozenset(
-    {
-        *("agenda", "apart", "asked", "beside", "bill", "clerk", "desk", "found", "handover", "here", "kept"),
-        *("known", "listed", "looked", "looks", "mirror", "moving", "packer", "place", "places", "remains"),
-        *("remembered", "room", "sound", "standing", "steadiness", "stock", "told", "visitor", "watcher"),
-        *("worded", "utils", "helpers", "common", "misc"),
-    }
-)
-"""Participles, adverbs and pictures: whoever reads one of them as a name must open the file to know what it is."""
-RIDDLE_SUFFIX = "_here"
 NOT_IN_THE_PROJECT = re.compile(
     r"\b(RAY_FACTS|CLUSTER_FACTS|MINI_SCALE|EVALUATION\.md|HOUSE|STYLE\.md|DESIGN(?:\.md)?)\b"
     r"|(?<!`)\bMETHODS\b(?!`)"  # `METHODS` in backticks is the registry in rse_study.methods
@@ -44,30 +33,6 @@ def test_a_class_name_is_defined_once():
     )
 
 
-def test_names_say_what_they_name():
-    require_none(
-        f"{where}: {kind} `{name}` is a riddle. Name what it is or does, in a word of docs/glossary.md"
-        for module in modules(*PACKAGES)
-        for where, kind, name in _named(module)
-        if _is_riddle(name)
-    )
-
-
-def _named(module: Module) -> Iterator[tuple[str, str, str]]:
-    yield module.at(1), "module", module.name.rpartition(".")[2]
-    for node in definitions(module.tree):
-        kind = "class" if isinstance(node, ast.ClassDef) else "function"
-        yield module.at(node.lineno), kind, node.name
-    for name, assigned in bound_names(module.tree.body):
-        if isinstance(assigned, ast.Assign | ast.AnnAssign):
-            yield module.at(assigned.lineno), "alias or constant", name
-
-
-def _is_riddle(name: str) -> bool:
-    plain = name.strip("_").lower()
-    return plain in RIDDLES or f"_{plain}".endswith(RIDDLE_SUFFIX)
-
-
 def test_what_docstrings_and_comments_cite_is_in_the_project():
     require_none(
         f"{module.at(line)}: cites {cited}, which is not in the project. "
@@ -85,7 +50,7 @@ def test_what_a_page_cites_is_in_the_project(page):
         f"{page.relative_to(ROOT)}:{number}: cites {cited}, which is not in the project. "
         "Say the fact itself, or link what is here"
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1)
-        for cited in (*_missing(line), *_broken_links(page, line))
+        for cited in _missing(line)
     )
 
 
@@ -103,9 +68,3 @@ def _missing(text: str) -> Iterator[str]:
     for name in DECISION.findall(text):
         if not list((ROOT / "docs" / "decisions").glob(f"{name}-*.md")):
             yield f"decision {name}"
-
-
-def _broken_links(page: Path, line: str) -> Iterator[str]:
-    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", line):
-        if "://" not in target and not (page.parent / target).exists():
-            yield f"({target})"

@@ -59,9 +59,12 @@ SHORTER = {
     "every: 15": "every: 3",
     "every: 20": "every: 2",
     "first: 15": "first: 3",
-    "num_trials: 16": "num_trials: 8",
-    "seeds: [0, 1, 2]": "seeds: [0, 1]",
-    "seeds: [1, 2, 3]": "seeds: [1, 2]",
+    "{int: [1, 16]": "{int: [1, 5]",
+    "num_startup: 6": "num_startup: 2",
+    "num_trials: 16": "num_trials: 4",
+    "rho: [0, 0.5, 1]": "rho: [0, 1]",
+    "seeds: [0, 1, 2]": "seeds: [0]",
+    "seeds: [1, 2, 3]": "seeds: [1]",
     "seeds: [0, 1, 2, 3, 4, 5, 6, 7]": "seeds: [0, 1, 2]",  # as few as `compare` takes
 }
 """Settings of the quickstart and of the studies that `init` writes, cut to few cells that take a second"""

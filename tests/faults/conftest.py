@@ -3,14 +3,18 @@
 import pytest
 
 from tests.faults.drivers import Scene, contents
-from tests.faults.kill_driver import GRID
 from tests.on_ray.world import STUDY, make_materials
 
 NUM_STEPS = 40  # long enough for a cell to be caught at its second
-SMALL_GRID = GRID | {
+SMALL_GRID = {
+    key: value for key, value in STUDY.items() if key not in ("search", "num_trials", "sampler")
+} | {
+    "name": "grid",
     "base": STUDY["base"] | {"budget": {"unit": "steps", "amount": NUM_STEPS}},
     # The last row asks for more memory at its first step than its process has by then: see test_workers.
     "grid": {"axes": {"rho": [0.0, 1.0]}, "rows": {"strong": {"alpha": 1e-3, "batch_size": 64}}},
+    "seeds": [0, 1],
+    "evaluations": ["builtin/test"],
 }
 
 

@@ -6,7 +6,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -19,10 +18,8 @@ from rse_study.results.files.schema import ledger_path
 from tests.faults.run_here import run_in_world
 
 ROOT = Path(__file__).parents[2]
-DRIVER = "driver"
-STARTING_RAY = "starting Ray: 0 of 1"  # the last words of a driver that is connecting
 # Ray's agents try for a minute to tell a cluster that is gone that they end.
-PATIENCE = {"RAY_gcs_rpc_server_reconnect_timeout_s": "15"}
+PATIENCE = {"RAY_gcs_rpc_server_reconnect_timeout_s": "8"}
 TIMES = {
     "started",
     "ended",
@@ -64,15 +61,8 @@ class Scene:
             start_new_session=True,
         )
 
-    def finish(self, folder: Path) -> str:
-        """Run to the end; what it said. Fails where the driver does."""
-        process = self.start(folder)
-        said, _ = process.communicate(timeout=600)
-        assert process.returncode == 0, said
-        return said
-
     def finish_here(self, folder: Path, address: str) -> list[str]:
-        """The same in this process, on a cluster that runs already."""
+        """Run to the end in this process, on a cluster that runs already; what it said."""
         lines: list[str] = []
         run_in_world(self.study, self.world, folder, lines.append, address)
         return lines
@@ -84,27 +74,16 @@ class Scene:
         assert any(word in line for line in process.stdout), f"it never said {word!r}"
         kill(process, {"ImplicitFunc"})
 
-    def kill_after(self, folder: Path, seconds: float, part: str = DRIVER) -> bool:
-        """Run, and kill the driver or a part of its Ray after some seconds; False where it had ended by itself before.
-
-        Where Ray still starts, the part is waited for. A driver whose Ray was killed ends by itself, or goes on; Ray
-        ends it without a word (exit code 1) in the second in which it connects (docs/reliability.md).
-        """
-        process = self.start(folder, patience=PATIENCE if part == DRIVER else {})
+    def kill_after(self, folder: Path, seconds: float) -> bool:
+        """Run, and kill the driver after some seconds; False where it had ended by itself before."""
+        process = self.start(folder)
         try:
             said, _ = process.communicate(timeout=seconds)
-            assert process.returncode == 0, said
-            return False
         except subprocess.TimeoutExpired:
-            pass
-        if part == DRIVER:
             kill(process)
             return True
-        has_met = kill_part(process, part)
-        said, _ = process.communicate(timeout=300)
-        allowed = (0, GAVE_UP, 1) if said.rstrip().endswith(STARTING_RAY) else (0, GAVE_UP)
-        assert process.returncode in allowed, f"{part} killed: exit code {process.returncode}\n{said}"
-        return has_met
+        assert process.returncode == 0, said
+        return False
 
     def act_on(self, folder: Path, acts: dict[str, Callable[[psutil.Process], None]]) -> list[str]:
         """Run to the end; at the first line that holds a key of `acts`, act on the driver's process. All lines.
@@ -174,19 +153,6 @@ def kill_part_of_ray(driver: psutil.Process, name: str) -> None:
     """SIGKILL `raylet` or `gcs_server`, which a driver (or whoever started Ray) has as a child."""
     (part,) = (child for child in driver.children() if child.name() == name)
     part.kill()
-
-
-def kill_part(driver: subprocess.Popen, part: str) -> bool:
-    """SIGKILL a process below a driver by its name or Ray's title, as soon as there is one; False if there was none."""
-    while driver.poll() is None:
-        with suppress(psutil.NoSuchProcess):
-            above = psutil.Process(driver.pid)
-            named = [child for child in above.children(recursive=True) if child.name() == part]
-            for child in [*workers_of(above, part), *named][:1]:
-                child.kill()
-                return True
-        time.sleep(0.2)
-    return False
 
 
 def workers_of(driver: psutil.Process, title: str) -> list[psutil.Process]:

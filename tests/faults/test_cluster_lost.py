@@ -12,7 +12,7 @@ from rse_study.results.files.ledger import Ledger
 from tests.faults.drivers import ROOT, assert_equal, contents, kill_all, kill_part_of_ray
 from tests.on_ray.cluster import running_cluster
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster_lost")]
 QUICK = """
 from rse_study.on_ray import runtime
 from rse_study.on_ray.nodes import cluster_watch
@@ -62,31 +62,18 @@ def test_a_head_that_is_gone_for_good_ends_the_run_and_nothing_is_lost(head, sce
     assert_equal(contents(folder), whole)
 
 
-@pytest.mark.parametrize(
-    "told",
-    [{"RAY_AUTH_MODE": "disabled"}, {}, {"RAY_AUTH_MODE": "token"}],
-    ids=["no mode", "nothing", "no token"],
-)
-def test_a_cluster_that_asks_for_a_token_says_so_at_once(cluster, told, tmp_path):
+def test_who_has_no_token_of_the_cluster_or_another_ones_is_refused_at_once(cluster, tmp_path):
+    """Each in a process of its own, side by side."""
     seen = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
-    refused(cluster, seen | told | {"HOME": str(tmp_path)})
-
-
-def test_another_clusters_token_is_refused_at_once(cluster, tmp_path):
-    refused(cluster, os.environ | {"RAY_AUTH_TOKEN": secrets.token_hex(32), "HOME": str(tmp_path)})
-
-
-def refused(address, environment):
-    command = [sys.executable, "-c", JOIN, address]
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env=environment | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode != 0
-    assert "in" not in done.stdout.split()
-    assert f"InputError: --address: {address!r} was refused: the cluster asks for a token" in done.stderr
-    assert "Set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN_PATH to the file" in done.stderr
+    told = [seen, seen | {"RAY_AUTH_MODE": "disabled"}, seen | {"RAY_AUTH_MODE": "token"}]
+    told.append(os.environ | {"RAY_AUTH_TOKEN": secrets.token_hex(32)})
+    own = {"HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    command = [sys.executable, "-c", JOIN, cluster]
+    asking = [subprocess.Popen(command, cwd=ROOT, env=one | own, **pipes) for one in told]
+    for process in asking:
+        out, err = process.communicate(timeout=120)
+        assert process.returncode != 0
+        assert "in" not in out.split()
+        assert f"InputError: --address: {cluster!r} was refused: the cluster asks for a token" in err
+        assert "Set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN_PATH to the file" in err

@@ -177,15 +177,8 @@ class Node:
     def _inside(self, command: str | Sequence[str], env: Mapping[str, str]) -> list[str]:
         assert self._init is not None, f"{self.name} has no power"
         words = ["bash", "-c", command] if isinstance(command, str) else list(command)
-        into = [
-            "nsenter",
-            f"--target={_children(self._init.pid)[0]}",
-            "--mount",
-            "--pid",
-            "--uts",
-            "--ipc",
-            "--net",
-        ]
+        spaces = [f"--{kind}" for kind in ("mount", "pid", "uts", "ipc", "net")]
+        into = ["nsenter", f"--target={_children(self._init.pid)[0]}", *spaces]
         variables = [f"{key}={value}" for key, value in {**self.env, **env}.items()]
         return [*into, *MORTAL, "env", "-i", "--chdir=/tmp", *variables, *words]
 

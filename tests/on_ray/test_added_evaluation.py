@@ -12,7 +12,7 @@ from rse_study.results.files.schema import cell_folder
 from tests.on_ray.listener import Listener
 from tests.on_ray.world import checked_of, few, grid_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("added_evaluation")]
 
 
 @pytest.fixture(scope="module")

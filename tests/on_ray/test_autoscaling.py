@@ -12,9 +12,9 @@ from tests.nodes.autoscaling import IDLE_MINUTES
 from tests.nodes.namespaces import Node, Nodes, needs_nodes
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("autoscaling"), needs_nodes]
-MOST = 3
+MOST = 2
 TYPES = json.dumps([{"name": "worker", "resources": {"CPU": 1}, "max": MOST}])
-STUDY = TINY_GRID.format(name="grown", amount=100, every=10, seeds=[0, 1, 2])  # six cells
+STUDY = TINY_GRID.format(name="grown", amount=100, every=10, seeds=[0, 1])  # four cells
 ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
 NODES = """
 import json, urllib.request as u
@@ -24,7 +24,7 @@ print(json.dumps(json.load(u.urlopen("http://127.0.0.1:8265/api/v0/nodes", timeo
 
 @pytest.fixture
 def machine():
-    """A machine with a head of Ray on it, without CPUs; its autoscaler starts up to three nodes of one CPU."""
+    """A machine with a head of Ray on it, without CPUs; its autoscaler starts up to two nodes of one CPU."""
     with Nodes(1, env=ENVIRONMENT) as nodes:
         (machine,) = nodes.all
         machine.run(["python", "-m", "tests.nodes.autoscaling", str(MOST)])

@@ -1,4 +1,4 @@
-"""Cells that share a process: none knows what ran there before, and each is scored there too.
+"""Cells that share a process: none knows what ran there before, each is that of the loop alone, and is scored there.
 
 Two grids of the same cells in opposite order, on one CPU and so in one process each.
 """
@@ -11,10 +11,12 @@ from rse_study.on_ray.driver import run_study
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import read_result
 from rse_study.results.files.schema import cell_folder
+from rse_study.training.loop import train
+from rse_study.training.trial import Trial
 from tests.on_ray.listener import Listener
 from tests.on_ray.world import checked_of, few, grid_of
 
-pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.slow]
+pytestmark = [pytest.mark.xdist_group("cells_in_one_process"), pytest.mark.slow]
 ROWS = {
     "strong": {"alpha": 1e-3},
     "lost": {"optimizer.lr": 1e30},
@@ -52,6 +54,19 @@ def test_a_cell_is_the_same_whatever_ran_before_it(ran):
     assert len(order) == len(ROWS)
     assert sorted(status for status, _, _ in forth.values()) == ["complete", "complete", "complete", "failed"]
     assert forth == back
+
+
+def test_a_cell_has_the_history_that_the_loop_alone_gives_it_and_a_lost_loss_fails(ran, materials, tmp_path):
+    folder, diary = ran[0]
+    with Ledger.open(folder) as ledger:
+        cell, lost = ledger.cells()[:2]
+        outcomes = [[one.outcome for one in ledger.attempts([tried.identity])] for tried in (cell, lost)]
+    assert outcomes == [["complete"], ["failed"]]
+    assert "the loss is not finite" in lost.reason
+    list(train(Trial.model_validate(cell.config), 0, materials, tmp_path / "alone"))
+    found, wanted = read_result(cell_folder(folder, cell.identity)), read_result(tmp_path / "alone")
+    assert (found.history, found.final) == (wanted.history, wanted.final)
+    assert ("progressed", 0, 2, 3) in diary.events
 
 
 def test_each_is_scored_where_it_was_trained(ran):

@@ -21,7 +21,7 @@ from rse_study.results.files.schema import cell_folder
 from rse_study.results.reader import Reader
 from rse_study.training.provenance import provenance
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("earlier_study")]
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "earlier_study"
 MADE_WITH = "AVX512"  # kernels of the processor it was made on, which a provenance did not name then

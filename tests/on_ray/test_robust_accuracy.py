@@ -16,7 +16,7 @@ from rse_study.results.reader import Reader
 from tests.on_ray.listener import Listener
 from tests.on_ray.world import checked_of, few
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("robust_accuracy")]
 METRIC = "builtin-opinions/replayed/accuracy"
 
 

@@ -95,56 +95,58 @@ def alone(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.fixture
-def tracked(alone, study_content, materials, tmp_path, cluster):
-    """Runs a study of one cell with a tracker; returns dev by step, and the cell's scores."""
-
-    def run(name):
-        content = grid_of(study_content, grid={"rows": {"ours": {}}}) | {"evaluations": ["builtin/test"]}
-        folder, heard = tmp_path / "studies" / "little", Listener()
-        run_study(
-            checked_of(content), folder, lambda trial: materials, few, heard, address=cluster, track=name
-        )
-        assert not [line for line in heard.heard if line.startswith("--track")]
-        with Ledger.open(folder) as ledger:
-            (cell,) = ledger.cells()
-            scores = {row.metric: row.value for row in ledger.evaluations([cell.identity])}
-            return {row.t: row.value for row in ledger.history(cell.identity) if row.name == "dev"}, scores
-
-    return run
-
-
-@pytest.mark.slow
-@pytest.mark.xdist_group("ray")
-def test_mlflow_has_a_run_for_each_cell_and_a_store_that_is_none_is_refused(tracked, monkeypatch):
+@pytest.mark.slow  # mlflow makes a database
+def test_mlflow_has_a_run_for_each_cell_and_a_store_that_is_none_is_refused(alone, monkeypatch, tmp_path):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "nonsense://store")
     with pytest.raises(InputError, match="Set MLFLOW_TRACKING_URI to a store that answers"):
-        tracked("mlflow")
+        Tracker("mlflow", tmp_path / "little", print)
     monkeypatch.delenv("MLFLOW_TRACKING_URI")
-    points, scores = tracked("mlflow")
+    said: list[str] = []
+    tracker, cell = Tracker("mlflow", tmp_path / "little", said.append), trial(0, row="ours")
+    tracker.on_trial_start(1, [], cell)
+    tracker.on_trial_result(2, [], cell, POINT)
+    scores = {"builtin/test/all": 70.5}
+    tracker.on_trial_result(3, [], cell, POINT | {"t": 30, "scores": scores})
+    tracker.on_trial_complete(4, [], cell)
+    assert not said
     from mlflow import MlflowClient
 
     client = MlflowClient("sqlite:///mlflow.db")
     (run,) = client.search_runs([client.get_experiment_by_name("little").experiment_id])
     assert (run.info.run_name, run.info.status) == ("ours seed 0", "FINISHED")
     assert run.data.params == {"row": "ours", "seed": "0", "trial": "0"}
-    assert {one.step: one.value for one in client.get_metric_history(run.info.run_id, "dev")} == points
+    assert {one.step: one.value for one in client.get_metric_history(run.info.run_id, "dev")} == {
+        20: 61.5,
+        30: 61.5,
+    }
     assert {name: run.data.metrics[name] for name in scores} == scores
-    assert run.data.metrics["objective"] == points[3]
+    assert run.data.metrics["objective"] == 61.5
 
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("ray")
 def test_wandb_keeps_the_runs_in_the_studys_folder_and_is_refused_without_a_key(
-    tracked, monkeypatch, tmp_path
+    alone, study_content, materials, monkeypatch, tmp_path, cluster
 ):
+    content = grid_of(study_content, grid={"rows": {"ours": {}}}) | {"evaluations": ["builtin/test"]}
+    folder, heard = tmp_path / "studies" / "little", Listener()
+
+    def run():
+        given = checked_of(content), folder, lambda trial: materials, few, heard
+        run_study(*given, address=cluster, track="wandb")
+
     with pytest.raises(
         InputError, match=r"^--track wandb: No API key configured\. Run `wandb login`, or set"
     ):
-        tracked("wandb")
+        run()
     monkeypatch.setenv("WANDB_MODE", "offline")
-    points, scores = tracked("wandb")
-    (file,) = (tmp_path / "studies" / "little" / "wandb").glob("offline-run-*/*.wandb")
-    content = file.read_bytes()
-    for text in ("ours seed 0", *map(repr, points.values()), *scores, *map(repr, scores.values())):
-        assert text.encode() in content
+    run()
+    assert not [line for line in heard.heard if line.startswith("--track")]
+    with Ledger.open(folder) as ledger:
+        (cell,) = ledger.cells()
+        scores = {row.metric: row.value for row in ledger.evaluations([cell.identity])}
+        points = [row.value for row in ledger.history(cell.identity) if row.name == "dev"]
+    (file,) = (folder / "wandb").glob("offline-run-*/*.wandb")
+    written = file.read_bytes()
+    for text in ("ours seed 0", *map(repr, points), *scores, *map(repr, scores.values())):
+        assert text.encode() in written

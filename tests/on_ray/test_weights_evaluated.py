@@ -22,7 +22,7 @@ from rse_study.training.trial import Trial
 from tests.on_ray.listener import Listener
 from tests.on_ray.world import checked_of, grid_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("weights_evaluated")]
 NAME = "SNLI/fine_tuned"
 WITH_WEIGHTS = {"start", "cls"}
 

@@ -81,17 +81,20 @@ class Drivers:
         if stored:
             study = checked.study.model_copy(update={"storage": str(self.world.root / "storage")})
             checked = replace(checked, study=study)
-        runs = Runs(checked, self.world.root / machine / name, machine, address)
+        return self.add_checked(checked, machine, address)
+
+    def add_checked(self, checked: CheckedStudy, machine: str = "a", address: str = "") -> Runs:
+        """Add a study that is none of the shared ones."""
+        runs = Runs(checked, self.world.root / machine / checked.study.name, machine, address)
         self.all_runs.append(runs)
         self.promises[str(runs.folder)] = invariants.Promises(checked)
         return runs
 
     def play(self) -> None:
         """Run every study to its end, whatever happens."""
-        (self.world.root / "base").mkdir()
-        (self.world.root / "corpus").mkdir()
-        (self.world.root / "base" / "weights").write_text("base")
-        (self.world.root / "corpus" / "sentences").write_text("corpus")
+        for folder, file in (("base", "weights"), ("corpus", "sentences")):
+            (self.world.root / folder).mkdir(exist_ok=True)
+            (self.world.root / folder / file).write_text(folder)
         with substituted(self.world):
             if any(runs.address for runs in self.all_runs):
                 self.world.renew_shared()

@@ -55,14 +55,6 @@ def stored(study_content, materials, tmp_path_factory, cluster):
 
 
 @pytest.mark.xdist_group("ray")
-@pytest.mark.slow  # a second study beside the stored one
-def test_a_storage_changes_no_value(stored, study_content, materials, tmp_path, cluster):
-    shared = tmp_path / "little"
-    run_study(study_of(study_content), shared, lambda _: materials, few, Listener(), address=cluster)
-    assert results_of(stored[2]) == results_of(shared)
-
-
-@pytest.mark.xdist_group("ray")
 def test_what_workers_leave_is_in_the_storage_and_models_are_brought_when_wanted(stored):
     _, storage, folder, _ = stored
     with Reader(folder) as reader:
