@@ -1,10 +1,19 @@
 """Settings that readers of a ledger need; missing and unknown ones are no errors."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PositiveInt,
+    Tag,
+    model_validator,
+)
 
-from rse_study.spec import Spec
+from rse_study.spec import Spec, field
 
 
 class _Settings(BaseModel):
@@ -16,7 +25,6 @@ class GridSettings(_Settings):
 
     rows: dict[str, dict[str, Any]] = Field(default_factory=dict)
     factorial: dict[str, Any] = Field(default_factory=dict)
-    resolution: int | str = "full"
     baseline: str = ""
 
 
@@ -59,11 +67,39 @@ class UntilDecided(Spec):
         return f"{self.at_least} to {self.at_most}"
 
 
-class ConfirmSettings(_Settings):
-    """Settings of a search's confirmation."""
+def _refuse_until(given: Any) -> Any:
+    if isinstance(given, dict) and "until" in given:
+        raise ValueError(
+            "must be a list: only rows of a grid and confirmed trials get seeds until they are decided"
+        )
+    return given
 
-    num_best: int = 0
-    baseline: Literal["base", "none"] = "none"
+
+def _kind_of_seeds(given: Any) -> str:
+    return "until decided" if isinstance(given, dict | UntilDecided) else "listed"
+
+
+Seed = Annotated[int, Field(strict=True, ge=0)]
+Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), BeforeValidator(_refuse_until)]
+ListedOrDecided = Annotated[
+    Annotated[Seeds, Tag("listed")] | Annotated[UntilDecided, Tag("until decided")],
+    Discriminator(_kind_of_seeds),
+]
+
+
+class Confirmation(Spec):
+    """Trials that a confirmation runs again, and their seeds."""
+
+    num_best: PositiveInt = 1
+    baseline: Literal["base", "none"] = "base"
+    seeds: ListedOrDecided = field()
+    """none of the search's own; or {until: decided, at_least: 3, at_most: 16}: those that follow the search's, further
+    ones for undecided trials only"""
+
+
+class ConfirmSettings(Confirmation, extra="ignore"):
+    """Settings of a search's confirmation; without one, no seeds."""
+
     seeds: tuple[int, ...] = ()
     """all that a trial may have"""
     until_decided: UntilDecided | None = None
@@ -82,29 +118,20 @@ class ConfirmSettings(_Settings):
         return self.seeds[: self.until_decided.at_least] if self.until_decided else self.seeds
 
 
-class PathSettings(_Settings):
-    """Settings of a search's ablation path."""
+class Flips(Spec):
+    """Order and seeds of an ablation path."""
 
     order: Literal["greedy", "importance"] = "greedy"
+    """greedy: of all axes left, the one that brings most, k(k+1)/2 points over k axes that differ; importance: the axes
+    by their importance, k points"""
+    seeds: Seeds = field()
+    """none of the search's own; cells of seeds that `confirm` has run, too, are not run again"""
+
+
+class PathSettings(Flips, extra="ignore"):
+    """Settings of a search's ablation path; without one, no seeds."""
+
     seeds: tuple[int, ...] = ()
-
-
-class BudgetSettings(_Settings):
-    """Limits of a search; 0 means none."""
-
-    steps: float = 0.0
-    device_hours: float = 0.0
-    hours: float = 0.0
-    """by the clock: only of studies that earlier versions froze"""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _money_as_device_hours(cls, given: Any) -> Any:
-        """Read a limit in money, which earlier versions had, in device hours."""
-        if not isinstance(given, dict) or not (given.get("cost") and given.get("price_per_hour")):
-            return given
-        bought = given["cost"] / given["price_per_hour"]
-        return {**given, "device_hours": min(bought, given.get("device_hours") or bought)}
 
 
 class StudySettings(_Settings):
@@ -121,13 +148,11 @@ class StudySettings(_Settings):
     until_decided: UntilDecided | None = None
     num_trials: int = 0
     tune_each: str = ""
-    sampler: dict[str, Any] = Field(default_factory=dict)
     margin: float | None = None
     early_stopping: dict[str, Any] = Field(default_factory=dict)
-    search_budget: BudgetSettings = BudgetSettings()
+    search_budget: dict[str, Any] = Field(default_factory=dict)
     confirm: ConfirmSettings = ConfirmSettings()
     ablation_path: PathSettings = PathSettings()
-    allowance: dict[str, Any] = Field(default_factory=dict)
     keep_items: bool = True
 
     @model_validator(mode="before")
