@@ -217,7 +217,7 @@ class Study(Spec):
     @property
     def tuned(self) -> tuple[Any, ...]:
         """The values of the axis that `tune_each` names; empty without one."""
-        axis = (self.search or {}).get(self.tune_each)
+        axis = (self.search or {}).get(self.tune_each) if self.tune_each else None
         return () if axis is None else tuple(axis.values())
 
     @property
