@@ -1,19 +1,10 @@
 """Settings that readers of a ledger need; missing and unknown ones are no errors."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    PositiveInt,
-    Tag,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
-from rse_study.spec import Spec, field
+from rse_study.spec import Spec
 
 
 class _Settings(BaseModel):
@@ -67,34 +58,11 @@ class UntilDecided(Spec):
         return f"{self.at_least} to {self.at_most}"
 
 
-def _refuse_until(given: Any) -> Any:
-    if isinstance(given, dict) and "until" in given:
-        raise ValueError(
-            "must be a list: only rows of a grid and confirmed trials get seeds until they are decided"
-        )
-    return given
-
-
-def _kind_of_seeds(given: Any) -> str:
-    return "until decided" if isinstance(given, dict | UntilDecided) else "listed"
-
-
-Seed = Annotated[int, Field(strict=True, ge=0)]
-Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), BeforeValidator(_refuse_until)]
-ListedOrDecided = Annotated[
-    Annotated[Seeds, Tag("listed")] | Annotated[UntilDecided, Tag("until decided")],
-    Discriminator(_kind_of_seeds),
-]
-
-
 class Confirmation(Spec):
-    """Trials that a confirmation runs again, and their seeds."""
+    """Trials that a confirmation runs again."""
 
     num_best: PositiveInt = 1
     baseline: Literal["base", "none"] = "base"
-    seeds: ListedOrDecided = field()
-    """none of the search's own; or {until: decided, at_least: 3, at_most: 16}: those that follow the search's, further
-    ones for undecided trials only"""
 
 
 class ConfirmSettings(Confirmation, extra="ignore"):
@@ -119,13 +87,11 @@ class ConfirmSettings(Confirmation, extra="ignore"):
 
 
 class Flips(Spec):
-    """Order and seeds of an ablation path."""
+    """The order of an ablation path."""
 
     order: Literal["greedy", "importance"] = "greedy"
     """greedy: of all axes left, the one that brings most, k(k+1)/2 points over k axes that differ; importance: the axes
     by their importance, k points"""
-    seeds: Seeds = field()
-    """none of the search's own; cells of seeds that `confirm` has run, too, are not run again"""
 
 
 class PathSettings(Flips, extra="ignore"):

@@ -3,8 +3,8 @@
 A new limit is a field of `SearchBudget` and an entry of `LIMITS`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar
 
 from pydantic import NonNegativeFloat, NonNegativeInt, model_validator
 
@@ -14,21 +14,6 @@ from rse_study.results.study_record import StudyRecord
 from rse_study.search.choice import is_search_over
 from rse_study.spec import Spec
 
-REMOVED_LIMITS = {
-    "hours": (
-        "is no longer possible: what a search spends is counted in device hours",
-        "Use device_hours: the hours times the devices that its cells hold at a time",
-    ),
-    **dict.fromkeys(
-        ("cost", "price_per_hour"),
-        (
-            "is no longer possible: a search is limited in device hours, not in money",
-            "Use device_hours: divide the money by the price of a device hour",
-        ),
-    ),
-}
-"""Limits of earlier versions: why they are refused, and what to do."""
-
 
 class SearchBudget(Spec):
     """What ends a search, whichever comes first; 0 = no limit.
@@ -37,7 +22,20 @@ class SearchBudget(Spec):
     Confirmation and path come after it and are not in it.
     """
 
-    removed: ClassVar = REMOVED_LIMITS
+    removed: ClassVar = {
+        "hours": (
+            "is no longer possible: what a search spends is counted in device hours",
+            "Use device_hours: the hours times the devices that its cells hold at a time",
+        ),
+        **dict.fromkeys(
+            ("cost", "price_per_hour"),
+            (
+                "is no longer possible: a search is limited in device hours, not in money",
+                "Use device_hours: divide the money by the price of a device hour",
+            ),
+        ),
+    }
+    """limits of earlier versions: why they are refused, and what to do"""
     steps: NonNegativeInt = 0
     """optimiser steps of all its cells"""
     device_hours: NonNegativeFloat = 0.0
@@ -49,7 +47,7 @@ class SearchBudget(Spec):
         """Leave out removed limits that are 0, as in studies that earlier versions froze."""
         if not isinstance(given, dict):
             return given
-        return {key: value for key, value in given.items() if value != 0 or key not in REMOVED_LIMITS}
+        return {key: value for key, value in given.items() if value != 0 or key not in cls.removed}
 
 
 class FrozenBudget(SearchBudget, extra="ignore"):
@@ -116,14 +114,7 @@ SELECT coalesce(stopped_at, CASE status WHEN 'complete' THEN :amount ELSE (
     stopped_at IS NOT NULL OR status IN ('complete', 'failed', 'stopped_early'), status = 'planned' FROM searched
 """
 """Steps of each cell of a search, whether it has ended, and whether it waits to run."""
-
-
-class At(NamedTuple):
-    """The time at which a budget is looked at."""
-
-    now: str
-    is_held: bool
-    """whether a run holds the ledger, so that running cells do run"""
+At = Mapping[str, Any]  # the time, and whether a run holds the ledger, so that running cells do run
 
 
 def steps_used(ledger: LedgerQueries, study: StudyRecord, at: At) -> tuple[float, float]:
@@ -140,7 +131,7 @@ def steps_used(ledger: LedgerQueries, study: StudyRecord, at: At) -> tuple[float
 
 def device_hours_used(ledger: LedgerQueries, study: StudyRecord, at: At) -> tuple[float, float]:
     """Return the device hours of all attempts, and those with one more cell."""
-    ((spent, left, one_more),) = ledger.select(DEVICE_SECONDS, at._asdict())
+    ((spent, left, one_more),) = ledger.select(DEVICE_SECONDS, at)
     return spent / 3600, (spent + left + one_more) / 3600
 
 
@@ -150,7 +141,7 @@ def hours_used(ledger: LedgerQueries, study: StudyRecord, at: At) -> tuple[float
     Hours in which several ran count once.
     """
     covered = reached = with_next = 0.0
-    for begun, seconds, longest in ledger.select(CLOCK, {"now": at.now}):
+    for begun, seconds, longest in ledger.select(CLOCK, at):
         covered += max(0.0, begun + seconds - max(begun, reached))
         reached, with_next = max(reached, begun + seconds), covered + longest
     return covered / 3600, with_next / 3600
@@ -189,7 +180,7 @@ def budget_shares(ledger: LedgerQueries, at: str = "", *, is_held: bool = True) 
     budget, shares = FrozenBudget.model_validate(study.settings.search_budget), list[BudgetShare]()
     for name, (_, used) in LIMITS.items():
         if limit := getattr(budget, name):
-            spent, with_next = used(ledger, study, At(at or now(), is_held))
+            spent, with_next = used(ledger, study, {"now": at or now(), "is_held": is_held})
             shares.append(BudgetShare(name=name, limit=limit, spent=spent, with_next=with_next))
     return tuple(shares)
 

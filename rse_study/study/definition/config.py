@@ -17,7 +17,7 @@ from rse_study.downstream.registry import Attacks, Settings, Tasks, expand_evalu
 from rse_study.errors import InputError
 from rse_study.evaluation.registry import is_of_vectors
 from rse_study.results.records import Direction
-from rse_study.results.settings import ListedOrDecided, Paper, StudySettings, UntilDecided
+from rse_study.results.settings import Paper, StudySettings, UntilDecided
 from rse_study.search.budget import SearchBudget
 from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec, field
@@ -28,6 +28,7 @@ from rse_study.study.definition.resources import Allowance, Resources
 from rse_study.study.definition.search import (
     AblationPath,
     Confirm,
+    ListedOrDecided,
     Objective,
     Sampler,
 )

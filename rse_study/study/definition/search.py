@@ -3,13 +3,22 @@
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, PositiveInt, model_serializer, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    PositiveInt,
+    Tag,
+    model_serializer,
+    model_validator,
+)
 
 from rse_study.downstream.registry import all_evaluations
 from rse_study.named_class import ClassPath
 from rse_study.registry import did_you_mean
 from rse_study.results.records import COSTS
-from rse_study.results.settings import Confirmation, Flips
+from rse_study.results.settings import Confirmation, Flips, UntilDecided
 from rse_study.spec import Spec, field
 from rse_study.study.definition.resources import Resources
 
@@ -49,6 +58,26 @@ class Objective(Spec):
         if self.direction != better:
             raise ValueError(f"a better {self.metric!r} is found by `direction: {better}`")
         return self
+
+
+def _refuse_until(given: Any) -> Any:
+    if isinstance(given, dict) and "until" in given:
+        raise ValueError(
+            "must be a list: only rows of a grid and confirmed trials get seeds until they are decided"
+        )
+    return given
+
+
+def _kind_of_seeds(given: Any) -> str:
+    return "until decided" if isinstance(given, dict | UntilDecided) else "listed"
+
+
+Seed = Annotated[int, Field(strict=True, ge=0)]
+Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), BeforeValidator(_refuse_until)]
+ListedOrDecided = Annotated[
+    Annotated[Seeds, Tag("listed")] | Annotated[UntilDecided, Tag("until decided")],
+    Discriminator(_kind_of_seeds),
+]
 
 
 class Sampler(Spec):
@@ -107,6 +136,9 @@ class Confirm(Confirmation):
     Their seeds have selected nothing.
     """
 
+    seeds: ListedOrDecided = field()
+    """none of the search's own; or {until: decided, at_least: 3, at_most: 16}: those that follow the search's, further
+    ones for undecided trials only"""
     resources: Resources | None = None
     """of these cells; without it, the study's"""
 
@@ -118,5 +150,7 @@ class AblationPath(Flips):
     et al. 2017).
     """
 
+    seeds: Seeds = field()
+    """none of the search's own; cells of seeds that `confirm` has run, too, are not run again"""
     resources: Resources | None = None
     """of these cells; without it, the study's"""
