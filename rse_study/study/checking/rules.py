@@ -11,7 +11,6 @@ from rse_study.evaluation.registry import class_in, evaluation_class
 from rse_study.registry import did_you_mean
 from rse_study.results.row_names import find_combination, row_name
 from rse_study.results.settings import UntilDecided
-from rse_study.study.checking import rules_of_search as search
 from rse_study.study.checking.rule import study_rule, trials_rule
 from rse_study.study.definition.config import SEARCH_ONLY, Grid, Study
 from rse_study.study.definition.domains import Int
@@ -123,13 +122,6 @@ def _evaluations(study: Study) -> RuleProblems:
     for at, name in study.located_evaluations():
         yield from [listed_twice_at(at, name)] if name in seen else []
         seen.add(name)
-
-
-@study_rule
-def _replayed(study: Study) -> RuleProblems:
-    for at, objective in search.located_objectives(study):
-        if problem := search.unmeasured(study, objective.metric):
-            yield f"{at}.metric = {objective.metric!r}", *problem
 
 
 @study_rule

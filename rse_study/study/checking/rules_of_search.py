@@ -72,16 +72,18 @@ def located_objectives(study: Study) -> Iterator[tuple[str, Objective]]:
     yield from several or [("objective", study.objective)]
 
 
-def unmeasured(study: Study, metric: str) -> tuple[str, str] | None:
-    """Return rule and remedy if training does not measure a metric."""
+@study_rule
+def measured_in_training(study: Study) -> RuleProblems:
+    """Refuse objectives on replayed texts where none are replayed."""
     replayed = study.base.replayed
-    if metric == "robust/accuracy" and replayed.labelled == "none":
-        rule = "is measured on replayed adversarial texts, and none are replayed"
-        return rule, "Set base.replayed, for example to {recipe: pwws, labelled: builtin}"
-    if metric in ("robust/spearman", "robust/drift") and replayed.recipe == "none":
-        rule = "is measured on replayed adversarial pairs, and none are replayed"
-        return rule, "Set base.replayed.recipe, for example to pwws"
-    return None
+    for at, objective in located_objectives(study):
+        what = f"{at}.metric = {objective.metric!r}"
+        if objective.metric == "robust/accuracy" and replayed.labelled == "none":
+            rule = "is measured on replayed adversarial texts, and none are replayed"
+            yield what, rule, "Set base.replayed, for example to {recipe: pwws, labelled: builtin}"
+        if objective.metric in ("robust/spearman", "robust/drift") and replayed.recipe == "none":
+            rule = "is measured on replayed adversarial pairs, and none are replayed"
+            yield what, rule, "Set base.replayed.recipe, for example to pwws"
 
 
 @study_rule

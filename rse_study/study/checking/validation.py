@@ -13,6 +13,7 @@ from rse_study.downstream.registry import Settings
 from rse_study.errors import InputError, InputErrors
 from rse_study.results.row_names import names_of_rows
 from rse_study.search.state import most_cells_by_stage
+from rse_study.study.checking import rules_of_search as rules_of_search  # enters its rules
 from rse_study.study.checking.early_stopping import alike_at_rungs, measured_at_rungs, own_rule, rungs
 from rse_study.study.checking.edges import check_edges, flat_axes, flat_grid, risks_among, risks_of_saturation
 from rse_study.study.checking.inert import inert_parts, rows_of_search
