@@ -25,7 +25,7 @@ def rungs(study: Study) -> tuple[int, ...]:
 
 
 def measured_at_rungs(study: Study, space: Space[Trial]) -> RuleProblems:
-    """Require that all trials measure their objective at the rungs, below the full budget."""
+    """Require that trials are measured at the rungs, below the full budget."""
     rule, unit = study.early_stopping, study.base.budget.unit
     if rule is None or study.search is None:
         return

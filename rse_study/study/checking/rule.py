@@ -27,7 +27,7 @@ def trials_rule(check: Rule) -> Rule:
 def broken_rules(
     rules: Iterable[Rule], study: Study, *trials: Any, where: str, broken: Collection[str] = ()
 ) -> list[InputError]:
-    """Return what breaks rules; one that looks at a field that could not be read is passed over."""
+    """Return every broken rule, but those about fields that could not be read."""
     readable, found = study.model_copy(), list[tuple[str, str, str]]()
     for name in broken:
         vars(readable).pop(name, None)

@@ -15,7 +15,7 @@ from rse_study.study.checking.rule import study_rule, trials_rule
 from rse_study.study.definition.config import SEARCH_ONLY, Grid, Study
 from rse_study.study.definition.domains import Int
 from rse_study.study.definition.paths import look_up, overlap
-from rse_study.study.definition.problems import RuleProblems, listed_twice, listed_twice_at
+from rse_study.study.definition.problems import RuleProblems, listed_twice, located
 from rse_study.study.definition.rows import MAX_ROWS, Row, combinations_of
 from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
@@ -64,15 +64,10 @@ def _combinations(grid: Grid) -> dict[str, dict[str, Any]]:
 
 
 @study_rule
-def papers_rows(study: Study) -> RuleProblems:
-    """Refuse a paper's table of a search."""
+def papers_table(study: Study) -> RuleProblems:
+    """Refuse a paper's table of a search, and of an objective that is a loss."""
     if study.paper is not None and study.grid is None:
         yield "paper", "belongs to a grid, whose rows are those of the paper's table", "Remove it"
-
-
-@study_rule
-def papers_measure(study: Study) -> RuleProblems:
-    """Refuse a paper's table for an objective of which less is better."""
     if study.paper is not None and study.paper.table and study.objective.direction == "minimize":
         rule = f"its claims are of scores, where more is better, and objective.metric = {study.objective.metric!r}"
         yield f"paper.table = {study.paper.table!r}", rule, "Use metric: dev, or remove the table"
@@ -118,31 +113,21 @@ def _evaluations(study: Study) -> RuleProblems:
         elif name not in known and not class_in(name):
             own = "One by class is named module:Class/preset, for example my_scores:Overlap/builtin"
             yield what, "no such evaluation", own if ":" in name else did_you_mean(name, known)
-    seen: set[str] = set()
-    for at, name in study.located_evaluations():
-        yield from [listed_twice_at(at, name)] if name in seen else []
-        seen.add(name)
+    yield from listed_twice(study.located_evaluations())
 
 
 @study_rule
 def _baselines(study: Study) -> RuleProblems:
-    yield from listed_twice("baselines", study.baselines)
+    yield from listed_twice(located("baselines", study.baselines))
 
 
 @study_rule
-def _executors(study: Study) -> RuleProblems:
+def _workers(study: Study) -> RuleProblems:
     for at, resources in study.located_resources():
-        if resources.executor != "inline":
-            continue
         for name, value in (("workers", resources.workers), ("gpus", resources.gpus)):
-            if value > (name == "workers"):
+            if resources.executor == "inline" and value > (name == "workers"):
                 rule = f"inline runs a cell in one process on CPUs, and {at}.{name} = {value:g}"
                 yield f"{at}.executor = 'inline'", rule, "Use executor: train (or auto)"
-
-
-@study_rule
-def _parts_of_gpus(study: Study) -> RuleProblems:
-    for at, resources in study.located_resources():
         if 0 < resources.gpus < 1 and resources.workers > 1:
             rule = f"workers that train together need a GPU each, and {at}.workers = {resources.workers}"
             yield f"{at}.gpus = {resources.gpus:g}", rule, "Use gpus: 1, or one worker"
@@ -160,7 +145,7 @@ def own_evaluations(study: Study, folder: Path) -> RuleProblems:
 
 @trials_rule
 def batch_sizes(study: Study, space: Space[Trial], rows: Sequence[Row]) -> RuleProblems:
-    """Refuse workers that cannot share every batch equally, and several that record their steps."""
+    """Refuse workers that cannot share batches equally, or record their steps."""
     are_recorded = any(row.trial.graphed for row in rows) or (not rows and study.base.graphed)
     sizes = {row.trial.batch_size for row in rows} or {
         size for _, branch in space.branches() for size in _sizes(branch)
@@ -193,7 +178,7 @@ def _sizes(space: Space[Trial]) -> set[int]:
 
 @trials_rule
 def judged_alike(study: Study, space: Space[Trial], rows: Sequence[Row]) -> RuleProblems:
-    """Require that all trials of a study, which are compared, are judged by the same pairs."""
+    """Require that all trials, which are compared, are judged by the same pairs."""
     for judge, why in _judges(space.base).items():
         writing = (axis for axis in space.axes if any(overlap(judge, path) for path in axis.paths))
         ats = [f"{space.at}.{axis.name}" for axis in writing if not axis.variants] or [

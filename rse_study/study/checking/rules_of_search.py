@@ -11,7 +11,7 @@ from rse_study.study.checking.rule import study_rule, trials_rule
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.paths import overlap
-from rse_study.study.definition.problems import RuleProblems, listed_twice
+from rse_study.study.definition.problems import RuleProblems, listed_twice, located
 from rse_study.study.definition.rows import Row
 from rse_study.study.definition.search import Objective
 from rse_study.study.definition.space import Space
@@ -40,7 +40,7 @@ def objectives(study: Study) -> RuleProblems:
     if not 2 <= len(given) <= MOST_OBJECTIVES:
         rule = f"must be 2 to {MOST_OBJECTIVES}"
         yield f"objectives: {len(given)}", rule, "Use `objective` for one"
-    yield from listed_twice("objectives", [one.metric for one in given])
+    yield from listed_twice(located("objectives", [one.metric for one in given]))
     if study.objective != given[0]:
         rule = "a study has one objective or several, and `objective` is not the first of them"
         yield (
@@ -68,8 +68,9 @@ def told_the_last_step(study: Study) -> RuleProblems:
 
 def located_objectives(study: Study) -> Iterator[tuple[str, Objective]]:
     """Yield each objective, and where it stands in the file."""
-    several = [(f"objectives.{index}", one) for index, one in enumerate(study.objectives)]
-    yield from several or [("objective", study.objective)]
+    yield from (
+        located("objectives", study.objectives) if study.objectives else [("objective", study.objective)]
+    )
 
 
 @study_rule
@@ -113,17 +114,6 @@ def where_the_path_begins(study: Study, space: Space[Trial], rows: Sequence[Row]
 
 
 @study_rule
-def seeds_of_the_path(study: Study) -> RuleProblems:
-    """Refuse seeds of the path that the search runs."""
-    seeds = () if study.ablation_path is None else study.ablation_path.seeds
-    rule = "this seed was used in the search, which selected the end of the path"
-    yield from (
-        *listed_twice("ablation_path.seeds", seeds),
-        *_have_selected(study, "ablation_path", seeds, rule),
-    )
-
-
-@study_rule
 def confirmed_until_decided(study: Study) -> RuleProblems:
     """Refuse to decide trials beside no base, or by several objectives."""
     if study.confirm is None or not isinstance(study.confirm.seeds, UntilDecided):
@@ -138,19 +128,31 @@ def confirmed_until_decided(study: Study) -> RuleProblems:
 
 @study_rule
 def distinct_seeds(study: Study) -> RuleProblems:
-    """Refuse seeds listed twice, and seeds of the confirmation that the search runs."""
-    seeds = study.confirm.seeds if study.confirm is not None else ()
-    confirm = () if isinstance(seeds, UntilDecided) else seeds
-    yield from (*listed_twice("seeds", study.all_seeds), *listed_twice("confirm.seeds", confirm))
-    yield from _have_selected(
-        study, "confirm", confirm, "this seed was used in the search, so it cannot confirm"
-    )
+    """Refuse seeds of a study that are listed twice."""
+    yield from listed_twice(located("seeds", study.all_seeds))
 
 
-def _have_selected(study: Study, at: str, seeds: Sequence[int], rule: str) -> RuleProblems:
-    for index, seed in enumerate(seeds):
+@study_rule
+def seeds_of_the_confirmation(study: Study) -> RuleProblems:
+    """Refuse seeds of a confirmation that are listed twice, or of the search."""
+    if study.confirm is not None and not isinstance(study.confirm.seeds, UntilDecided):
+        yield from _fresh(study, "confirm", study.confirm.seeds, "so it cannot confirm")
+
+
+@study_rule
+def seeds_of_the_path(study: Study) -> RuleProblems:
+    """Refuse seeds of the path that are listed twice, or of the search."""
+    if study.ablation_path is not None:
+        why = "which selected the end of the path"
+        yield from _fresh(study, "ablation_path", study.ablation_path.seeds, why)
+
+
+def _fresh(study: Study, section: str, seeds: Sequence[int], why: str) -> RuleProblems:
+    yield from listed_twice(located(f"{section}.seeds", seeds))
+    for at, seed in located(f"{section}.seeds", seeds):
         if seed in study.all_seeds and not isinstance(study.seeds, UntilDecided):
-            yield f"{at}.seeds.{index} = {seed}", rule, "Use seeds the search does not run"
+            rule = f"this seed was used in the search, {why}"
+            yield f"{at} = {seed}", rule, "Use seeds the search does not run"
 
 
 @study_rule

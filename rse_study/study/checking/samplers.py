@@ -58,7 +58,7 @@ def sampler_of_the_space(study: Study, space: Space[Trial], rows: Sequence[Row])
 
 
 def sampler_problems(sampler: Sampler, space: Space[Any], *, num_objectives: int = 1) -> RuleProblems:
-    """Yield what, rule and remedy of all that a sampler by name cannot do in a space."""
+    """Yield what a sampler by name cannot do in a space, with rule and remedy."""
     traits, what = TRAITS[sampler.name], f"sampler.name = {sampler.name!r}"
     if num_objectives > 1 and not traits.of_several:
         yield (

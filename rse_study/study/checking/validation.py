@@ -23,7 +23,6 @@ from rse_study.study.checking.samplers import own_sampler, sampler_warnings
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.content import PartialStudy, partial_study, read_content
 from rse_study.study.definition.domains import Domain
-from rse_study.study.definition.paths import put
 from rse_study.study.definition.reading import build
 from rse_study.study.definition.resolution import resolve_space
 from rse_study.study.definition.rows import Row, rows_of
@@ -82,8 +81,9 @@ def read_study(path: Path, overrides: Sequence[str] = (), max_hours: float | Non
     """
     with _nothing_collected():
         content = read_content(path, overrides)
-        if max_hours is not None and not content.get("grid") and (max_hours or content.get("search_budget")):
-            put(content, ["search_budget", "device_hours"], max_hours)
+        budget, is_limited = content.get("search_budget") or {}, max_hours is not None
+        if is_limited and not content.get("grid") and (max_hours or budget) and isinstance(budget, dict):
+            content["search_budget"] = budget | {"device_hours": max_hours}
         return check_content(content, where=str(path))
 
 

@@ -165,7 +165,9 @@ class Study(Spec):
         if not isinstance(given, dict):
             return given
         kept = {
-            key: value for key, value in given.items() if key not in REMOVED or value not in (None, [], ())
+            key: value
+            for key, value in given.items()
+            if key not in REMOVED or value not in (None, [], (), {})
         }
         return _first_as_objective(with_todays_keys(kept, FORMER_KEYS))
 
