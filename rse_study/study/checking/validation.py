@@ -125,8 +125,9 @@ def check_study(study: Study, *, where: str) -> CheckedStudy:
     result = _check_parts(PartialStudy(study), where=where)
     if result.problems:
         raise InputErrors(result.problems)
-    warnings = tuple(_warnings(study, result.space, result.rows, Path(where).parent))
-    return CheckedStudy(study, result.space, warnings, result.rows, rungs(study), where)
+    space, rows, steps = result.space, result.rows, rungs(study)
+    warnings = tuple(_warnings(study, space, rows, Path(where).parent))
+    return CheckedStudy(study, space, warnings, rows, steps, where)
 
 
 @dataclass(frozen=True)
