@@ -5,6 +5,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from rse_study.data.attack_sets import tasks_seen_with
 from rse_study.downstream.registry import all_evaluations
 from rse_study.errors import InputError
 from rse_study.evaluation.registry import class_in, evaluation_class
@@ -114,6 +115,19 @@ def _evaluations(study: Study) -> RuleProblems:
             own = "One by class is named module:Class/preset, for example my_scores:Overlap/builtin"
             yield what, "no such evaluation", own if ":" in name else did_you_mean(name, known)
     yield from listed_twice(study.located_evaluations())
+
+
+@study_rule
+def seen_by_the_objective(study: Study) -> RuleProblems:
+    """Refuse evaluations on texts that a search selects by; a grid selects nothing."""
+    if "robust/accuracy" not in {one.metric for one in study.all_objectives} or study.search is None:
+        return
+    labelled = study.base.replayed.labelled
+    for at, name in study.located_evaluations():
+        if name.split("/")[0] in tasks_seen_with(labelled):
+            rule = f"the search selects by {labelled}, attacked (base.replayed.labelled): it has seen these texts"
+            remedy = "Replay texts of another set (builtin), or evaluate on another one"
+            yield f"{at} = {name!r}", rule, remedy
 
 
 @study_rule

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rse_study.data.attack_sets import tasks_seen_with
 from rse_study.registry import did_you_mean
 from rse_study.results.records import COSTS
 from rse_study.results.settings import UntilDecided
@@ -222,19 +221,6 @@ def points_of_each_value(study: Study, space: Space[Trial], rows: Sequence[Row])
             what, has = f"num_trials = {study.num_trials}", f"{number:.0f} point{'s' * (number != 1)}"
             rule = f"gives {share} to {axis.name} = {value}, which has only {has}, and none runs twice"
             yield what, rule, "Give it an axis of its own, or fewer trials"
-
-
-@study_rule
-def seen_by_the_objective(study: Study) -> RuleProblems:
-    """Refuse evaluations on texts that a search selects by; a grid selects nothing."""
-    if "robust/accuracy" not in {one.metric for one in study.all_objectives} or study.search is None:
-        return
-    labelled = study.base.replayed.labelled
-    for at, name in study.located_evaluations():
-        if name.split("/")[0] in tasks_seen_with(labelled):
-            rule = f"the search selects by {labelled}, attacked (base.replayed.labelled): it has seen these texts"
-            remedy = "Replay texts of another set (builtin), or evaluate on another one"
-            yield f"{at} = {name!r}", rule, remedy
 
 
 @study_rule
