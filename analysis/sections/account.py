@@ -20,7 +20,6 @@ from rse_study.results.citation import citation_of
 from rse_study.results.device_time import INCLUDED
 from rse_study.results.staleness import describe_stale
 from rse_study.results.study_record import StudyRecord
-from rse_study.search.budget import LIMITS
 from rse_study.search.state import STAGES
 
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
@@ -227,7 +226,7 @@ def budget(contents: Contents) -> list[str]:
         return []
     told = contents.search.reason_of_end or "the search's budget did not end it"
     rows = [
-        (LIMITS[one.name], show_brief(one.limit, 4), show_brief(one.spent, 4), show_brief(one.with_next, 4))
+        (one.unit, show_brief(one.limit, 4), show_brief(one.spent, 4), show_brief(one.with_next, 4))
         for one in shares
     ]
     frame = pd.DataFrame(

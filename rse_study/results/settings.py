@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
 from rse_study.spec import Spec
 
@@ -16,7 +16,6 @@ class GridSettings(_Settings):
 
     rows: dict[str, dict[str, Any]] = Field(default_factory=dict)
     factorial: dict[str, Any] = Field(default_factory=dict)
-    resolution: int | str = "full"
     baseline: str = ""
 
 
@@ -59,11 +58,16 @@ class UntilDecided(Spec):
         return f"{self.at_least} to {self.at_most}"
 
 
-class ConfirmSettings(_Settings):
-    """Settings of a search's confirmation."""
+class Confirmation(Spec):
+    """Trials that a confirmation runs again."""
 
-    num_best: int = 0
-    baseline: Literal["base", "none"] = "none"
+    num_best: PositiveInt = 1
+    baseline: Literal["base", "none"] = "base"
+
+
+class ConfirmSettings(Confirmation, extra="ignore"):
+    """Settings of a search's confirmation; without one, no seeds."""
+
     seeds: tuple[int, ...] = ()
     """all that a trial may have"""
     until_decided: UntilDecided | None = None
@@ -82,29 +86,18 @@ class ConfirmSettings(_Settings):
         return self.seeds[: self.until_decided.at_least] if self.until_decided else self.seeds
 
 
-class PathSettings(_Settings):
-    """Settings of a search's ablation path."""
+class Flips(Spec):
+    """The order of an ablation path."""
 
     order: Literal["greedy", "importance"] = "greedy"
+    """greedy: of all axes left, the one that brings most, k(k+1)/2 points over k axes that differ; importance: the axes
+    by their importance, k points"""
+
+
+class PathSettings(Flips, extra="ignore"):
+    """Settings of a search's ablation path; without one, no seeds."""
+
     seeds: tuple[int, ...] = ()
-
-
-class BudgetSettings(_Settings):
-    """Limits of a search; 0 means none."""
-
-    steps: float = 0.0
-    device_hours: float = 0.0
-    hours: float = 0.0
-    """by the clock: only of studies that earlier versions froze"""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _money_as_device_hours(cls, given: Any) -> Any:
-        """Read a limit in money, which earlier versions had, in device hours."""
-        if not isinstance(given, dict) or not (given.get("cost") and given.get("price_per_hour")):
-            return given
-        bought = given["cost"] / given["price_per_hour"]
-        return {**given, "device_hours": min(bought, given.get("device_hours") or bought)}
 
 
 class StudySettings(_Settings):
@@ -121,13 +114,11 @@ class StudySettings(_Settings):
     until_decided: UntilDecided | None = None
     num_trials: int = 0
     tune_each: str = ""
-    sampler: dict[str, Any] = Field(default_factory=dict)
     margin: float | None = None
     early_stopping: dict[str, Any] = Field(default_factory=dict)
-    search_budget: BudgetSettings = BudgetSettings()
+    search_budget: dict[str, Any] = Field(default_factory=dict)
     confirm: ConfirmSettings = ConfirmSettings()
     ablation_path: PathSettings = PathSettings()
-    allowance: dict[str, Any] = Field(default_factory=dict)
     keep_items: bool = True
 
     @model_validator(mode="before")

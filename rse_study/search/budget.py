@@ -1,11 +1,70 @@
-"""Limits that end a search (device hours, optimiser steps), and what is spent."""
+"""Limits that end a search (device hours, optimiser steps), and what is spent.
 
-from collections.abc import Iterable, Sequence
+A new limit is a field of `SearchBudget` and an entry of `LIMITS`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from pydantic import NonNegativeFloat, NonNegativeInt, model_validator
 
 from rse_study.results.files.queries import LedgerQueries, now
 from rse_study.results.records import AttemptRecord, CellRecord, Record
 from rse_study.results.study_record import StudyRecord
 from rse_study.search.choice import is_search_over
+from rse_study.spec import Spec
+
+
+class SearchBudget(Spec):
+    """What ends a search, whichever comes first; 0 = no limit.
+
+    No cell is begun that would not fit, if it takes as long as the longest complete one. `num_trials` are the most.
+    Confirmation and path come after it and are not in it.
+    """
+
+    removed: ClassVar = {
+        "hours": (
+            "is no longer possible: what a search spends is counted in device hours",
+            "Use device_hours: the hours times the devices that its cells hold at a time",
+        ),
+        **dict.fromkeys(
+            ("cost", "price_per_hour"),
+            (
+                "is no longer possible: a search is limited in device hours, not in money",
+                "Use device_hours: divide the money by the price of a device hour",
+            ),
+        ),
+    }
+    """limits of earlier versions: why they are refused, and what to do"""
+    steps: NonNegativeInt = 0
+    """optimiser steps of all its cells"""
+    device_hours: NonNegativeFloat = 0.0
+    """hours times GPUs, or else CPU threads; `--max-hours` sets it"""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_frozen_before(cls, given: Any) -> Any:
+        """Leave out removed limits that are 0, as in studies that earlier versions froze."""
+        if not isinstance(given, dict):
+            return given
+        return {key: value for key, value in given.items() if value != 0 or key not in cls.removed}
+
+
+class FrozenBudget(SearchBudget, extra="ignore"):
+    """The budget of a frozen study, with the limits of earlier versions."""
+
+    hours: NonNegativeFloat = 0.0
+    """by the clock"""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _money_as_device_hours(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Read a limit in money in device hours."""
+        if not (given.get("cost") and given.get("price_per_hour")):
+            return given
+        bought = given["cost"] / given["price_per_hour"]
+        return {**given, "device_hours": min(bought, given.get("device_hours") or bought)}
+
 
 SEARCHED = "SELECT identity FROM cell WHERE stage = 'search' AND NOT retired"
 SPANS = f"""
@@ -55,7 +114,45 @@ SELECT coalesce(stopped_at, CASE status WHEN 'complete' THEN :amount ELSE (
     stopped_at IS NOT NULL OR status IN ('complete', 'failed', 'stopped_early'), status = 'planned' FROM searched
 """
 """Steps of each cell of a search, whether it has ended, and whether it waits to run."""
-LIMITS = {"steps": "optimiser steps", "device_hours": "device hours", "hours": "hours"}
+At = Mapping[str, Any]  # the time, and whether a run holds the ledger, so that running cells do run
+
+
+def steps_used(ledger: LedgerQueries, study: StudyRecord, at: At) -> tuple[float, float]:
+    """Return the steps taken, and those once begun cells and one more have ended.
+
+    An interrupted cell is the next.
+    """
+    amount = float(study.settings.of_base("budget.amount"))
+    cells = ledger.select(STEPS, {"metric": study.objective.metric, "amount": amount})
+    in_the_end = sum(t if has_ended else amount for t, has_ended, _ in cells)
+    one_more = 0.0 if any(waits for *_, waits in cells) else amount
+    return float(sum(t for t, *_ in cells)), in_the_end + one_more
+
+
+def device_hours_used(ledger: LedgerQueries, study: StudyRecord, at: At) -> tuple[float, float]:
+    """Return the device hours of all attempts, and those with one more cell."""
+    ((spent, left, one_more),) = ledger.select(DEVICE_SECONDS, at)
+    return spent / 3600, (spent + left + one_more) / 3600
+
+
+def hours_used(ledger: LedgerQueries, study: StudyRecord, at: At) -> tuple[float, float]:
+    """Return the hours in which cells ran, and those with one more cell.
+
+    Hours in which several ran count once.
+    """
+    covered = reached = with_next = 0.0
+    for begun, seconds, longest in ledger.select(CLOCK, at):
+        covered += max(0.0, begun + seconds - max(begun, reached))
+        reached, with_next = max(reached, begun + seconds), covered + longest
+    return covered / 3600, with_next / 3600
+
+
+LIMITS: dict[str, tuple[str, Callable[[LedgerQueries, StudyRecord, At], tuple[float, float]]]] = {
+    "steps": ("optimiser steps", steps_used),
+    "device_hours": ("device hours", device_hours_used),
+    "hours": ("hours", hours_used),
+}
+"""The unit of each limit, and a function of the ledger: what is spent, and what will be with one more cell."""
 
 
 class BudgetShare(Record):
@@ -71,49 +168,21 @@ class BudgetShare(Record):
     def has_room(self) -> bool:
         return self.with_next <= self.limit
 
+    @property
+    def unit(self) -> str:
+        return LIMITS[self.name][0]
+
 
 def budget_shares(ledger: LedgerQueries, at: str = "", *, is_held: bool = True) -> tuple[BudgetShare, ...]:
     """Return the use of each limit of a search, now or at a time."""
     study = ledger.study()
     assert study is not None, "nothing was frozen yet"
-    limits, uses = study.settings.search_budget, dict[str, tuple[float, float]]()
-    if limits.steps:
-        uses["steps"] = steps_of(
-            ledger, study.objective.metric, float(study.settings.of_base("budget.amount"))
-        )
-    if limits.device_hours:
-        values = {"now": at or now(), "is_held": is_held}
-        ((spent, left, one_more),) = ledger.select(DEVICE_SECONDS, values)
-        uses["device_hours"] = spent / 3600, (spent + left + one_more) / 3600
-    if limits.hours:
-        uses["hours"] = hours_of(ledger, at or now())
-    return tuple(
-        BudgetShare(name=name, limit=getattr(limits, name), spent=spent, with_next=with_next)
-        for name, (spent, with_next) in uses.items()
-    )
-
-
-def steps_of(ledger: LedgerQueries, metric: str, amount: float) -> tuple[float, float]:
-    """Return the steps taken, and those once begun cells and one more have ended.
-
-    An interrupted cell is the next.
-    """
-    cells = ledger.select(STEPS, {"metric": metric, "amount": amount})
-    in_the_end = sum(t if has_ended else amount for t, has_ended, _ in cells)
-    one_more = 0.0 if any(waits for *_, waits in cells) else amount
-    return float(sum(t for t, *_ in cells)), in_the_end + one_more
-
-
-def hours_of(ledger: LedgerQueries, at: str) -> tuple[float, float]:
-    """Return the hours in which cells ran, and those with one more cell.
-
-    Hours in which several ran count once.
-    """
-    covered = reached = with_next = 0.0
-    for begun, seconds, longest in ledger.select(CLOCK, {"now": at}):
-        covered += max(0.0, begun + seconds - max(begun, reached))
-        reached, with_next = max(reached, begun + seconds), covered + longest
-    return covered / 3600, with_next / 3600
+    budget, shares = FrozenBudget.model_validate(study.settings.search_budget), list[BudgetShare]()
+    for name, (_, used) in LIMITS.items():
+        if limit := getattr(budget, name):
+            spent, with_next = used(ledger, study, {"now": at or now(), "is_held": is_held})
+            shares.append(BudgetShare(name=name, limit=limit, spent=spent, with_next=with_next))
+    return tuple(shares)
 
 
 def has_room(ledger: LedgerQueries) -> bool:
@@ -159,7 +228,7 @@ def as_far_as_it_went(
 def ended_by(study: StudyRecord, shares: Sequence[BudgetShare]) -> str:
     """Say which limits ended a search, and after how many trials."""
     limits = [
-        f"{share.spent:.4g} of {share.limit:g} {LIMITS[share.name]} spent, {share.with_next:.4g} with one more cell"
+        f"{share.spent:.4g} of {share.limit:g} {share.unit} spent, {share.with_next:.4g} with one more cell"
         for share in shares
         if not share.has_room
     ]

@@ -1,25 +1,31 @@
 """Rules of a study beyond single fields: no contradictions, nothing impossible."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 from pathlib import Path
 from typing import Any
 
+from rse_study.data.attack_sets import tasks_seen_with
 from rse_study.downstream.registry import all_evaluations
 from rse_study.errors import InputError
 from rse_study.evaluation.registry import class_in, evaluation_class
 from rse_study.registry import did_you_mean
 from rse_study.results.row_names import find_combination, row_name
 from rse_study.results.settings import UntilDecided
-from rse_study.study.checking import rules_of_search as search
+from rse_study.study.checking.rule import study_rule, trials_rule
 from rse_study.study.definition.config import SEARCH_ONLY, Grid, Study
 from rse_study.study.definition.domains import Int
-from rse_study.study.definition.problems import RuleProblems, errors_of, listed_twice, listed_twice_at
+from rse_study.study.definition.paths import look_up, overlap
+from rse_study.study.definition.problems import RuleProblems, listed_twice, located
 from rse_study.study.definition.rows import MAX_ROWS, Row, combinations_of
 from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
 
+JUDGES = ("selection.dev", "replayed")
+MADE_FROM_CORPUS = ("tiny", "tiny-vectors")  # encoders that depend on the corpus
 
+
+@study_rule
 def baseline_row(study: Study) -> RuleProblems:
     """Require that the baseline is a row."""
     grid = study.grid
@@ -35,6 +41,7 @@ def baseline_row(study: Study) -> RuleProblems:
         yield f"grid.baseline = {grid.baseline!r}", rule, known or "Name a row in grid.rows, or remove it"
 
 
+@study_rule
 def decided_beside_a_baseline(study: Study) -> RuleProblems:
     """Refuse seeds until decided where no row is compared with a baseline."""
     if not isinstance(study.seeds, UntilDecided):
@@ -57,19 +64,17 @@ def _combinations(grid: Grid) -> dict[str, dict[str, Any]]:
     return {row_name("", proposal): proposal for proposal in combinations_of(grid, grid.domains)}
 
 
-def papers_rows(study: Study) -> RuleProblems:
-    """Refuse a paper's table of a search."""
+@study_rule
+def papers_table(study: Study) -> RuleProblems:
+    """Refuse a paper's table of a search, and of an objective that is a loss."""
     if study.paper is not None and study.grid is None:
         yield "paper", "belongs to a grid, whose rows are those of the paper's table", "Remove it"
-
-
-def papers_measure(study: Study) -> RuleProblems:
-    """Refuse a paper's table for an objective of which less is better."""
     if study.paper is not None and study.paper.table and study.objective.direction == "minimize":
         rule = f"its claims are of scores, where more is better, and objective.metric = {study.objective.metric!r}"
         yield f"paper.table = {study.paper.table!r}", rule, "Use metric: dev, or remove the table"
 
 
+@study_rule
 def no_conditions_in_a_grid(study: Study) -> RuleProblems:
     """Refuse `when` in a grid."""
     grid = study.grid or Grid()
@@ -79,6 +84,7 @@ def no_conditions_in_a_grid(study: Study) -> RuleProblems:
             yield f"{grid.at}.{name}.when", rule, "Use rows: `grid: {rows: {...}}`"
 
 
+@study_rule
 def _one_question(study: Study) -> RuleProblems:
     if study.grid is not None and study.search is not None:
         remedy = "Remove one (if it is inherited: `search: null`)"
@@ -87,6 +93,7 @@ def _one_question(study: Study) -> RuleProblems:
         yield "search", "is required, or `grid`", "Name an axis: `search: {rho: {float: [0, 1]}}`"
 
 
+@study_rule
 def _search_only(study: Study) -> RuleProblems:
     if study.grid is None or study.search is not None:
         return
@@ -96,6 +103,7 @@ def _search_only(study: Study) -> RuleProblems:
             yield name, rule, f"Remove it (if it is inherited: `{name}: null`)"
 
 
+@study_rule
 def _evaluations(study: Study) -> RuleProblems:
     known = all_evaluations()
     for at, name in study.located_evaluations():
@@ -106,122 +114,69 @@ def _evaluations(study: Study) -> RuleProblems:
         elif name not in known and not class_in(name):
             own = "One by class is named module:Class/preset, for example my_scores:Overlap/builtin"
             yield what, "no such evaluation", own if ":" in name else did_you_mean(name, known)
-    seen: set[str] = set()
+    yield from listed_twice(study.located_evaluations())
+
+
+@study_rule
+def seen_by_the_objective(study: Study) -> RuleProblems:
+    """Refuse evaluations on texts that a search selects by; a grid selects nothing."""
+    if "robust/accuracy" not in {one.metric for one in study.all_objectives} or study.search is None:
+        return
+    labelled = study.base.replayed.labelled
     for at, name in study.located_evaluations():
-        yield from [listed_twice_at(at, name)] if name in seen else []
-        seen.add(name)
+        if name.split("/")[0] in tasks_seen_with(labelled):
+            rule = f"the search selects by {labelled}, attacked (base.replayed.labelled): it has seen these texts"
+            remedy = "Replay texts of another set (builtin), or evaluate on another one"
+            yield f"{at} = {name!r}", rule, remedy
 
 
-def _replayed(study: Study) -> RuleProblems:
-    for at, objective in search.located_objectives(study):
-        if problem := search.unmeasured(study, objective.metric):
-            yield f"{at}.metric = {objective.metric!r}", *problem
-
-
+@study_rule
 def _baselines(study: Study) -> RuleProblems:
-    yield from listed_twice("baselines", study.baselines)
+    yield from listed_twice(located("baselines", study.baselines))
 
 
-def _executors(study: Study) -> RuleProblems:
+@study_rule
+def _workers(study: Study) -> RuleProblems:
     for at, resources in study.located_resources():
-        if resources.executor != "inline":
-            continue
         for name, value in (("workers", resources.workers), ("gpus", resources.gpus)):
-            if value > (name == "workers"):
+            if resources.executor == "inline" and value > (name == "workers"):
                 rule = f"inline runs a cell in one process on CPUs, and {at}.{name} = {value:g}"
                 yield f"{at}.executor = 'inline'", rule, "Use executor: train (or auto)"
-
-
-def _parts_of_gpus(study: Study) -> RuleProblems:
-    for at, resources in study.located_resources():
         if 0 < resources.gpus < 1 and resources.workers > 1:
             rule = f"workers that train together need a GPU each, and {at}.workers = {resources.workers}"
             yield f"{at}.gpus = {resources.gpus:g}", rule, "Use gpus: 1, or one worker"
 
 
-RULES: Mapping[Callable[[Study], RuleProblems], str] = {
-    _one_question: "grid search",
-    _search_only: "grid search",
-    baseline_row: "grid",
-    decided_beside_a_baseline: "seeds grid",
-    papers_rows: "paper grid",
-    papers_measure: "paper objective",
-    search.one_seed: "search seeds",
-    search.confirmed_until_decided: "confirm objectives",
-    search.distinct_seeds: "seeds confirm",
-    search.seeds_of_the_path: "seeds ablation_path",
-    search.confirmable: "confirm num_trials",
-    search.tuned_alike: "tune_each search num_trials sampler search_budget early_stopping",
-    _evaluations: "evaluations",
-    _baselines: "baselines",
-    search.objectives: "objective objectives early_stopping",
-    search.told_the_last_step: "objective objectives search",
-    search.one_path: "ablation_path objectives",
-    search.path_of_one_space: "ablation_path search",
-    no_conditions_in_a_grid: "grid",
-    _replayed: "objective objectives base",
-    search.seen_by_the_objective: "objective objectives base search evaluations",
-    _executors: "resources confirm ablation_path",
-    _parts_of_gpus: "resources confirm ablation_path",
-    search.search_budget: "search_budget base",
-}
-"""Rules, each with the fields it reads."""
-RULES_OF_SPACE: Mapping[Callable[[Study, Space[Trial]], RuleProblems], str] = {
-    search.where_the_path_begins: "ablation_path",
-    search.points_of_each_value: "tune_each num_trials",
-    search.steps_of_trials: "search_budget",
-    search.enough_points: "num_trials",
-}
-"""Rules that join a setting of a search and its space."""
-
-
-def check_rules(study: Study, *, where: str, broken: Collection[str] = ()) -> list[InputError]:
-    """Return every broken rule, except those about fields that could not be read."""
-    readable = [rule for rule, fields in RULES.items() if not {*fields.split()} & {*broken}]
-    found = errors_of((problem for rule in readable for problem in rule(study)), where)
-    return found if "evaluations" in broken else found + _own_evaluations(study, where)
-
-
-def _own_evaluations(study: Study, where: str) -> list[InputError]:
-    """Import the evaluations that a study names by class."""
-    problems = []
+def own_evaluations(study: Study, folder: Path) -> RuleProblems:
+    """Refuse evaluations by class that cannot be imported."""
     for at, name in study.located_evaluations():
         try:
             if class_in(name):
-                evaluation_class(name, what=f"{at} = {name!r}", folder=Path(where).parent)
+                evaluation_class(name, what=f"{at} = {name!r}", folder=folder)
         except InputError as error:
-            problems.append((error.what, error.rule, error.remedy))
-    return errors_of(problems, where)
+            yield error.what, error.rule, error.remedy
 
 
-def check_rules_of_space(
-    study: Study, space: Space[Trial], *, where: str, broken: Collection[str] = ()
-) -> list[InputError]:
-    """Return every broken rule of a search's space; `broken` as in `check_rules`."""
-    readable = [rule for rule, fields in RULES_OF_SPACE.items() if not {*fields.split()} & {*broken}]
-    return errors_of((problem for rule in readable for problem in rule(study, space)), where)
-
-
-def check_batch_sizes(
-    study: Study, space: Space[Trial], rows: Sequence[Row], *, where: str
-) -> list[InputError]:
-    """Return a problem per resources whose workers cannot share every batch equally."""
+@trials_rule
+def batch_sizes(study: Study, space: Space[Trial], rows: Sequence[Row]) -> RuleProblems:
+    """Refuse workers that cannot share batches equally, or record their steps."""
     are_recorded = any(row.trial.graphed for row in rows) or (not rows and study.base.graphed)
     sizes = {row.trial.batch_size for row in rows} or {
         size for _, branch in space.branches() for size in _sizes(branch)
     }
-    problems = []
     for at, resources in study.located_resources():
         uneven = sorted(size for size in sizes if size % resources.workers)
         if uneven:
-            rule = f"must be a multiple of {at}.workers = {resources.workers}: each takes an equal share"
+            what = f"must be a multiple of {at}.workers = {resources.workers}: each takes an equal share"
             remedy = f"Change batch_size (an axis: `choice`) or {at}.workers"
-            problems.append((f"batch_size = {uneven[0]}", rule, remedy))
+            yield f"batch_size = {uneven[0]}", what, remedy
         if are_recorded and resources.workers > 1:
-            rule = "graphed: true records the steps of one worker"
             remedy = "Use one worker a cell, or graphed: false"
-            problems.append((f"{at}.workers = {resources.workers}", rule, remedy))
-    return errors_of(problems, where)
+            yield (
+                f"{at}.workers = {resources.workers}",
+                "graphed: true records the steps of one worker",
+                remedy,
+            )
 
 
 def _sizes(space: Space[Trial]) -> set[int]:
@@ -233,3 +188,38 @@ def _sizes(space: Space[Trial]) -> set[int]:
         elif "batch_size" in axis.paths:
             sizes.update(space.apply({axis.name: value}).batch_size for value in axis.domain.edges())
     return sizes or {space.base.batch_size}
+
+
+@trials_rule
+def judged_alike(study: Study, space: Space[Trial], rows: Sequence[Row]) -> RuleProblems:
+    """Require that all trials, which are compared, are judged by the same pairs."""
+    for judge, why in _judges(space.base).items():
+        writing = (axis for axis in space.axes if any(overlap(judge, path) for path in axis.paths))
+        ats = [f"{space.at}.{axis.name}" for axis in writing if not axis.variants] or [
+            at
+            for at, trial in _named_trials(space, rows)
+            if look_up(trial, judge) != look_up(space.base, judge)
+        ]
+        yield from ((at, f"writes base.{judge}, {why}", "Make it a study of its own") for at in ats)
+
+
+def _named_trials(space: Space[Trial], rows: Sequence[Row]) -> Iterator[tuple[str, Trial]]:
+    """Yield rows and variants, which have names, and where they stand."""
+    yield from ((f"grid.rows.{row.label}", row.trial) for row in rows)
+    for axis in space.axes:
+        for name in axis.variants:
+            yield f"{space.at}.{axis.name}.variants.{name}", space.apply({axis.name: name})
+
+
+def _judges(base: Trial) -> dict[str, str]:
+    """Return the fields that decide what a trial is judged by, and why they must not vary."""
+    alike = "all trials of a study are judged alike"
+    judges = dict.fromkeys(JUDGES, f"by which {alike}")
+    if base.replayed.recipe == "none":
+        return judges
+    reference = f"against which the replayed pairs are found, and {alike}"
+    # Another reference is read with the trial's own pooling and template.
+    whom: tuple[str, ...] = ("encoder.pooling", "encoder.template")
+    if base.replayed.reference == "base":
+        whom = ("encoder", "corpus") if base.encoder.name in MADE_FROM_CORPUS else ("encoder",)
+    return judges | dict.fromkeys(whom, reference)

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rse_study.data.attack_sets import tasks_seen_with
 from rse_study.registry import did_you_mean
 from rse_study.results.records import COSTS
 from rse_study.results.settings import UntilDecided
 from rse_study.results.study_record import AT_CHECKPOINT
+from rse_study.study.checking.rule import study_rule, trials_rule
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.paths import overlap
-from rse_study.study.definition.problems import RuleProblems, listed_twice
+from rse_study.study.definition.problems import RuleProblems, listed_twice, located
+from rse_study.study.definition.rows import Row
 from rse_study.study.definition.search import Objective
 from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
@@ -18,6 +19,7 @@ from rse_study.training.trial import Trial
 MOST_OBJECTIVES = 4  # with more, most trials are on the front
 
 
+@study_rule
 def one_seed(study: Study) -> RuleProblems:
     """Refuse several seeds of a search."""
     if study.search is not None and not isinstance(study.seeds, UntilDecided) and len({*study.seeds}) > 1:
@@ -25,6 +27,7 @@ def one_seed(study: Study) -> RuleProblems:
         yield f"seeds = {list(study.seeds)}", "a search runs one seed", remedy
 
 
+@study_rule
 def objectives(study: Study) -> RuleProblems:
     """Refuse several objectives that do not go together, and one that is a cost."""
     given = study.objectives
@@ -36,7 +39,7 @@ def objectives(study: Study) -> RuleProblems:
     if not 2 <= len(given) <= MOST_OBJECTIVES:
         rule = f"must be 2 to {MOST_OBJECTIVES}"
         yield f"objectives: {len(given)}", rule, "Use `objective` for one"
-    yield from listed_twice("objectives", [one.metric for one in given])
+    yield from listed_twice(located("objectives", [one.metric for one in given]))
     if study.objective != given[0]:
         rule = "a study has one objective or several, and `objective` is not the first of them"
         yield (
@@ -52,6 +55,7 @@ def objectives(study: Study) -> RuleProblems:
         yield "early_stopping", rule, "Remove it (if it is inherited: `early_stopping: null`)"
 
 
+@study_rule
 def told_the_last_step(study: Study) -> RuleProblems:
     """Refuse the score at the best checkpoint as what a search optimises."""
     located = [(f"{at}.metric", one.metric) for at, one in located_objectives(study)]
@@ -63,28 +67,33 @@ def told_the_last_step(study: Study) -> RuleProblems:
 
 def located_objectives(study: Study) -> Iterator[tuple[str, Objective]]:
     """Yield each objective, and where it stands in the file."""
-    several = [(f"objectives.{index}", one) for index, one in enumerate(study.objectives)]
-    yield from several or [("objective", study.objective)]
+    yield from (
+        located("objectives", study.objectives) if study.objectives else [("objective", study.objective)]
+    )
 
 
-def unmeasured(study: Study, metric: str) -> tuple[str, str] | None:
-    """Return rule and remedy if training does not measure a metric."""
+@study_rule
+def measured_in_training(study: Study) -> RuleProblems:
+    """Refuse objectives on replayed texts where none are replayed."""
     replayed = study.base.replayed
-    if metric == "robust/accuracy" and replayed.labelled == "none":
-        rule = "is measured on replayed adversarial texts, and none are replayed"
-        return rule, "Set base.replayed, for example to {recipe: pwws, labelled: builtin}"
-    if metric in ("robust/spearman", "robust/drift") and replayed.recipe == "none":
-        rule = "is measured on replayed adversarial pairs, and none are replayed"
-        return rule, "Set base.replayed.recipe, for example to pwws"
-    return None
+    for at, objective in located_objectives(study):
+        what = f"{at}.metric = {objective.metric!r}"
+        if objective.metric == "robust/accuracy" and replayed.labelled == "none":
+            rule = "is measured on replayed adversarial texts, and none are replayed"
+            yield what, rule, "Set base.replayed, for example to {recipe: pwws, labelled: builtin}"
+        if objective.metric in ("robust/spearman", "robust/drift") and replayed.recipe == "none":
+            rule = "is measured on replayed adversarial pairs, and none are replayed"
+            yield what, rule, "Set base.replayed.recipe, for example to pwws"
 
 
+@study_rule
 def one_path(study: Study) -> RuleProblems:
     """Refuse a path with a front: it leads to one best trial."""
     if study.ablation_path is not None and study.objectives:
         yield "ablation_path", "leads to the best trial by one objective", "Remove it, or `objectives`"
 
 
+@study_rule
 def path_of_one_space(study: Study) -> RuleProblems:
     """Refuse `when`: flipping one axis after the other needs all of them at both ends."""
     axes: Mapping[str, Domain] = study.search or {}
@@ -94,7 +103,8 @@ def path_of_one_space(study: Study) -> RuleProblems:
         yield "ablation_path", rule, "Remove it, or `when`"
 
 
-def where_the_path_begins(study: Study, space: Space[Trial]) -> RuleProblems:
+@trials_rule
+def where_the_path_begins(study: Study, space: Space[Trial], rows: Sequence[Row]) -> RuleProblems:
     """Require that the base is a point of the space, if a path begins there."""
     for name in space.missed_by_base() if study.ablation_path is not None and study.search else ():
         rule = "the path begins at the base, which must be a point of the space, and the base has no value of this axis"
@@ -102,16 +112,7 @@ def where_the_path_begins(study: Study, space: Space[Trial]) -> RuleProblems:
         yield f"search.{name} and ablation_path", rule, remedy
 
 
-def seeds_of_the_path(study: Study) -> RuleProblems:
-    """Refuse seeds of the path that the search runs."""
-    seeds = () if study.ablation_path is None else study.ablation_path.seeds
-    rule = "this seed was used in the search, which selected the end of the path"
-    yield from (
-        *listed_twice("ablation_path.seeds", seeds),
-        *_have_selected(study, "ablation_path", seeds, rule),
-    )
-
-
+@study_rule
 def confirmed_until_decided(study: Study) -> RuleProblems:
     """Refuse to decide trials beside no base, or by several objectives."""
     if study.confirm is None or not isinstance(study.confirm.seeds, UntilDecided):
@@ -124,22 +125,36 @@ def confirmed_until_decided(study: Study) -> RuleProblems:
         yield "confirm.seeds.until = 'decided'", rule, "List the seeds, or give one `objective`"
 
 
+@study_rule
 def distinct_seeds(study: Study) -> RuleProblems:
-    """Refuse seeds listed twice, and seeds of the confirmation that the search runs."""
-    seeds = study.confirm.seeds if study.confirm is not None else ()
-    confirm = () if isinstance(seeds, UntilDecided) else seeds
-    yield from (*listed_twice("seeds", study.all_seeds), *listed_twice("confirm.seeds", confirm))
-    yield from _have_selected(
-        study, "confirm", confirm, "this seed was used in the search, so it cannot confirm"
-    )
+    """Refuse seeds of a study that are listed twice."""
+    yield from listed_twice(located("seeds", study.all_seeds))
 
 
-def _have_selected(study: Study, at: str, seeds: Sequence[int], rule: str) -> RuleProblems:
-    for index, seed in enumerate(seeds):
+@study_rule
+def seeds_of_the_confirmation(study: Study) -> RuleProblems:
+    """Refuse seeds of a confirmation that are listed twice, or of the search."""
+    if study.confirm is not None and not isinstance(study.confirm.seeds, UntilDecided):
+        yield from _fresh(study, "confirm", study.confirm.seeds, "so it cannot confirm")
+
+
+@study_rule
+def seeds_of_the_path(study: Study) -> RuleProblems:
+    """Refuse seeds of the path that are listed twice, or of the search."""
+    if study.ablation_path is not None:
+        why = "which selected the end of the path"
+        yield from _fresh(study, "ablation_path", study.ablation_path.seeds, why)
+
+
+def _fresh(study: Study, section: str, seeds: Sequence[int], why: str) -> RuleProblems:
+    yield from listed_twice(located(f"{section}.seeds", seeds))
+    for at, seed in located(f"{section}.seeds", seeds):
         if seed in study.all_seeds and not isinstance(study.seeds, UntilDecided):
-            yield f"{at}.seeds.{index} = {seed}", rule, "Use seeds the search does not run"
+            rule = f"this seed was used in the search, {why}"
+            yield f"{at} = {seed}", rule, "Use seeds the search does not run"
 
 
+@study_rule
 def confirmable(study: Study) -> RuleProblems:
     """Refuse to confirm more trials than run."""
     num_each = study.num_trials // max(1, len(study.tuned))
@@ -149,6 +164,7 @@ def confirmable(study: Study) -> RuleProblems:
         yield f"confirm.num_best = {study.confirm.num_best}", rule, "Confirm fewer, or run more"
 
 
+@study_rule
 def tuned_alike(study: Study) -> RuleProblems:
     """Refuse what would give one value of `tune_each` more trials than another."""
     name = study.tune_each
@@ -173,7 +189,8 @@ def tuned_alike(study: Study) -> RuleProblems:
             yield other, rule, f"Remove it{its_place}, or tune_each (if it is inherited: `{other}: null`)"
 
 
-def enough_points(study: Study, space: Space[Trial]) -> RuleProblems:
+@trials_rule
+def enough_points(study: Study, space: Space[Trial], rows: Sequence[Row]) -> RuleProblems:
     """Refuse more trials than a space has points, and a grid of points without an end."""
     if study.search is None:
         return
@@ -187,7 +204,8 @@ def enough_points(study: Study, space: Space[Trial]) -> RuleProblems:
         yield f"num_trials = {study.num_trials}", rule, "Ask for fewer"
 
 
-def points_of_each_value(study: Study, space: Space[Trial]) -> RuleProblems:
+@trials_rule
+def points_of_each_value(study: Study, space: Space[Trial], rows: Sequence[Row]) -> RuleProblems:
     """Refuse more trials of a value of `tune_each` than it has points."""
     axis = next((one for one in space.axes if one.name == study.tune_each and not one.parent), None)
     if axis is None or not study.tuned:
@@ -205,18 +223,7 @@ def points_of_each_value(study: Study, space: Space[Trial]) -> RuleProblems:
             yield what, rule, "Give it an axis of its own, or fewer trials"
 
 
-def seen_by_the_objective(study: Study) -> RuleProblems:
-    """Refuse evaluations on texts that a search selects by; a grid selects nothing."""
-    if "robust/accuracy" not in {one.metric for one in study.all_objectives} or study.search is None:
-        return
-    labelled = study.base.replayed.labelled
-    for at, name in study.located_evaluations():
-        if name.split("/")[0] in tasks_seen_with(labelled):
-            rule = f"the search selects by {labelled}, attacked (base.replayed.labelled): it has seen these texts"
-            remedy = "Replay texts of another set (builtin), or evaluate on another one"
-            yield f"{at} = {name!r}", rule, remedy
-
-
+@study_rule
 def search_budget(study: Study) -> RuleProblems:
     """Refuse a number of steps that is unknown beforehand, or that no trial fits into."""
     given, budget = study.search_budget, study.base.budget
@@ -231,7 +238,8 @@ def search_budget(study: Study) -> RuleProblems:
         yield what, rule, "Give more steps, or use a smaller base.budget.amount"
 
 
-def steps_of_trials(study: Study, space: Space[Trial]) -> RuleProblems:
+@trials_rule
+def steps_of_trials(study: Study, space: Space[Trial], rows: Sequence[Row]) -> RuleProblems:
     """Require a fixed budget per trial where a search ends after a number of steps."""
     steps = study.search_budget.steps if study.search_budget is not None else 0
     for axis in space.axes if steps else ():

@@ -1,7 +1,7 @@
 """Samplers of a study: their abilities, and a class that it names."""
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,10 +9,13 @@ from typing import Any
 from rse_study.errors import InputError
 from rse_study.named_class import construct, import_class
 from rse_study.spec import hash_file
+from rse_study.study.checking.rule import trials_rule
 from rse_study.study.definition.config import Study
-from rse_study.study.definition.problems import RuleProblems, errors_of
+from rse_study.study.definition.problems import RuleProblems
+from rse_study.study.definition.rows import Row
 from rse_study.study.definition.search import Sampler
 from rse_study.study.definition.space import Space
+from rse_study.training.trial import Trial
 
 SLOW_ASK_S = 0.5
 """seconds per proposal from which a user is warned: docs/results/search_samplers.md"""
@@ -47,38 +50,38 @@ TRAITS: dict[str, SamplerTraits] = {
 }
 
 
-def check_sampler(study: Study, space: Space[Any], *, where: str) -> list[InputError]:
-    """Return what the sampler of a search cannot do in its space."""
-    if study.search is None:
-        return []
-    number, folder = len(study.all_objectives), Path(where).parent
-    return errors_of(sampler_problems(study.sampler, space, num_objectives=number, folder=folder), where)
+@trials_rule
+def sampler_of_the_space(study: Study, space: Space[Trial], rows: Sequence[Row]) -> RuleProblems:
+    """Refuse a sampler by name that cannot do what a search asks of it."""
+    if study.search is not None and study.sampler.class_ is None:
+        yield from sampler_problems(study.sampler, space, num_objectives=len(study.all_objectives))
 
 
-def sampler_problems(
-    sampler: Sampler,
-    space: Space[Any],
-    *,
-    num_objectives: int = 1,
-    folder: Path = Path(),
-) -> RuleProblems:
-    """Yield what, rule and remedy of all that a sampler of a study cannot do."""
-    if sampler.class_ is not None:
-        try:
-            construct_sampler(sampler, folder, seed=0)
-        except InputError as problem:
-            yield problem.what, problem.rule, problem.remedy
-        return
-    what, remedy = f"sampler.name = {sampler.name!r}", "Use tpe, gp, nsga2 or nsga3"
-    if num_objectives > 1 and not TRAITS[sampler.name].of_several:
-        yield what, f"optimises one objective, and there are {num_objectives}", remedy
-    if space.is_conditional and not TRAITS[sampler.name].of_conditions:
+def sampler_problems(sampler: Sampler, space: Space[Any], *, num_objectives: int = 1) -> RuleProblems:
+    """Yield what a sampler by name cannot do in a space, with rule and remedy."""
+    traits, what = TRAITS[sampler.name], f"sampler.name = {sampler.name!r}"
+    if num_objectives > 1 and not traits.of_several:
+        yield (
+            what,
+            f"optimises one objective, and there are {num_objectives}",
+            "Use tpe, gp, nsga2 or nsga3",
+        )
+    if space.is_conditional and not traits.of_conditions:
         name = next(axis.name for axis in space.axes if axis.parent)
         rule = f"needs every axis in every trial, and search.{name} belongs to some only (`when`)"
         yield what, rule, "Use tpe or random, or leave out `when`"
     if sampler.name == "cma_es" and all(axis.domain.scale == "none" for axis in space.axes):
         rule = "moves numbers, and every axis is a choice: all of them would be drawn at random"
         yield what, rule, "Use tpe, or name an axis of numbers"
+
+
+def own_sampler(study: Study, folder: Path) -> RuleProblems:
+    """Refuse a sampler by class that cannot be made."""
+    if study.search is not None and study.sampler.class_ is not None:
+        try:
+            construct_sampler(study.sampler, folder, seed=0)
+        except InputError as problem:
+            yield problem.what, problem.rule, problem.remedy
 
 
 def sampler_warnings(study: Study, folder: Path) -> Iterator[str]:

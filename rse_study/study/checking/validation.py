@@ -13,24 +13,24 @@ from rse_study.downstream.registry import Settings
 from rse_study.errors import InputError, InputErrors
 from rse_study.results.row_names import names_of_rows
 from rse_study.search.state import most_cells_by_stage
-from rse_study.study.checking.early_stopping import check_stopping, rungs
+from rse_study.study.checking import rules_of_search as rules_of_search  # enters its rules
+from rse_study.study.checking.early_stopping import alike_at_rungs, measured_at_rungs, own_rule, rungs
 from rse_study.study.checking.edges import check_edges, flat_axes, flat_grid, risks_among, risks_of_saturation
 from rse_study.study.checking.inert import inert_parts, rows_of_search
-from rse_study.study.checking.rules import check_batch_sizes, check_rules, check_rules_of_space
-from rse_study.study.checking.samplers import check_sampler, sampler_warnings
+from rse_study.study.checking.rule import RULES, RULES_OF_TRIALS, broken_rules
+from rse_study.study.checking.rules import own_evaluations
+from rse_study.study.checking.samplers import own_sampler, sampler_warnings
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.content import PartialStudy, partial_study, read_content
 from rse_study.study.definition.domains import Domain
-from rse_study.study.definition.paths import look_up, overlap, put
-from rse_study.study.definition.problems import errors_of
 from rse_study.study.definition.reading import build
 from rse_study.study.definition.resolution import resolve_space
 from rse_study.study.definition.rows import Row, rows_of
 from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
 
-JUDGES = ("selection.dev", "replayed")
-MADE_FROM_CORPUS = ("tiny", "tiny-vectors")  # encoders that depend on the corpus
+OWN = (own_evaluations, own_sampler, own_rule)
+"""rules of classes that a study names, each of the study and the folder of its file"""
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,9 @@ def read_study(path: Path, overrides: Sequence[str] = (), max_hours: float | Non
     """
     with _nothing_collected():
         content = read_content(path, overrides)
-        if max_hours is not None and not content.get("grid") and (max_hours or content.get("search_budget")):
-            put(content, ["search_budget", "device_hours"], max_hours)
+        budget, is_limited = content.get("search_budget") or {}, max_hours is not None
+        if is_limited and not content.get("grid") and (max_hours or budget) and isinstance(budget, dict):
+            content["search_budget"] = budget | {"device_hours": max_hours}
         return check_content(content, where=str(path))
 
 
@@ -124,8 +125,9 @@ def check_study(study: Study, *, where: str) -> CheckedStudy:
     result = _check_parts(PartialStudy(study), where=where)
     if result.problems:
         raise InputErrors(result.problems)
-    warnings = tuple(_warnings(study, result.space, result.rows, Path(where).parent))
-    return CheckedStudy(study, result.space, warnings, result.rows, rungs(study), where)
+    space, rows, steps = result.space, result.rows, rungs(study)
+    warnings = tuple(_warnings(study, space, rows, Path(where).parent))
+    return CheckedStudy(study, space, warnings, rows, steps, where)
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,8 @@ class CheckResult:
 def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
     """Check everything but single fields, except what depends on fields that could not be read."""
     study = partial.study
-    problems = check_rules(study, where=where, broken=partial.broken)
+    of_file: dict[str, Any] = {"where": where, "broken": partial.broken}
+    problems = broken_rules(RULES, study, **of_file) + broken_rules(OWN, study, Path(where).parent, **of_file)
     if partial.lacks("base"):
         return CheckResult(Space(study.base, ()), (), problems + _settings_of_rows(partial, where))
     rows: tuple[Row, ...] = ()
@@ -152,13 +155,8 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
         space, rows, found = _check_grid(study, where)
     problems += found
     if not found and not partial.lacks("search", "grid"):
-        problems += check_rules_of_space(study, space, where=where, broken=partial.broken)
-        problems += _judged_alike(space, rows, where)
-        is_read = partial.broken.isdisjoint
-        problems += check_batch_sizes(study, space, rows, where=where) if is_read({"resources"}) else []
-        problems += check_sampler(study, space, where=where) if is_read({"sampler"}) else []
-    if not partial.broken & {"search", "early_stopping", "objective"}:
-        problems += check_stopping(study, space, where=where)
+        problems += broken_rules(RULES_OF_TRIALS, study, space, rows, **of_file)
+    problems += broken_rules([measured_at_rungs, alike_at_rungs], study, space, **of_file)
     return CheckResult(space, rows, problems)
 
 
@@ -188,43 +186,6 @@ def _settings_of_rows(partial: PartialStudy, where: str) -> list[InputError]:
         return _check_search(partial.study, where, is_whole=False)[1]
     space, problems = resolve_space(partial.study.base, grid.domains, where=where, at=grid.at)
     return problems + rows_of(grid, space, where=where)[1]
-
-
-def _judged_alike(space: Space[Trial], rows: Sequence[Row], where: str) -> list[InputError]:
-    """Require that all trials of a study, which are compared, are judged by the same pairs."""
-    problems: list[InputError] = []
-    for judge, why in _judges(space.base).items():
-        rule = f"writes base.{judge}, {why}"
-        writing = (axis for axis in space.axes if any(overlap(judge, path) for path in axis.paths))
-        ats = [f"{space.at}.{axis.name}" for axis in writing if not axis.variants] or [
-            at
-            for at, trial in _named_trials(space, rows)
-            if look_up(trial, judge) != look_up(space.base, judge)
-        ]
-        problems += errors_of(((at, rule, "Make it a study of its own") for at in ats), where)
-    return problems
-
-
-def _named_trials(space: Space[Trial], rows: Sequence[Row]) -> Iterator[tuple[str, Trial]]:
-    """Yield rows and variants, which have names, and where they stand."""
-    yield from ((f"grid.rows.{row.label}", row.trial) for row in rows)
-    for axis in space.axes:
-        for name in axis.variants:
-            yield f"{space.at}.{axis.name}.variants.{name}", space.apply({axis.name: name})
-
-
-def _judges(base: Trial) -> dict[str, str]:
-    """Return the fields that decide what a trial is judged by, and why they must not vary."""
-    alike = "all trials of a study are judged alike"
-    judges = dict.fromkeys(JUDGES, f"by which {alike}")
-    if base.replayed.recipe == "none":
-        return judges
-    reference = f"against which the replayed pairs are found, and {alike}"
-    # Another reference is read with the trial's own pooling and template.
-    whom: tuple[str, ...] = ("encoder.pooling", "encoder.template")
-    if base.replayed.reference == "base":
-        whom = ("encoder", "corpus") if base.encoder.name in MADE_FROM_CORPUS else ("encoder",)
-    return judges | dict.fromkeys(whom, reference)
 
 
 def _warnings(study: Study, space: Space[Trial], rows: Sequence[Row], folder: Path) -> list[str]:

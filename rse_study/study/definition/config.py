@@ -18,6 +18,7 @@ from rse_study.errors import InputError
 from rse_study.evaluation.registry import is_of_vectors
 from rse_study.results.records import Direction
 from rse_study.results.settings import Paper, StudySettings, UntilDecided
+from rse_study.search.budget import SearchBudget
 from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec, field
 from rse_study.storage.location import check_location
@@ -30,7 +31,6 @@ from rse_study.study.definition.search import (
     ListedOrDecided,
     Objective,
     Sampler,
-    SearchBudget,
 )
 from rse_study.training.classifier.config import FineTuning
 from rse_study.training.trial import Trial
@@ -165,7 +165,9 @@ class Study(Spec):
         if not isinstance(given, dict):
             return given
         kept = {
-            key: value for key, value in given.items() if key not in REMOVED or value not in (None, [], ())
+            key: value
+            for key, value in given.items()
+            if key not in REMOVED or value not in (None, [], (), {})
         }
         return _first_as_objective(with_todays_keys(kept, FORMER_KEYS))
 
@@ -218,7 +220,7 @@ class Study(Spec):
     @property
     def tuned(self) -> tuple[Any, ...]:
         """The values of the axis that `tune_each` names; empty without one."""
-        axis = (self.search or {}).get(self.tune_each)
+        axis = (self.search or {}).get(self.tune_each) if self.tune_each else None
         return () if axis is None else tuple(axis.values())
 
     @property

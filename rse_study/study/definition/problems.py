@@ -3,7 +3,7 @@
 import inspect
 import types
 import typing
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -234,13 +234,15 @@ def errors_of(found: Iterable[tuple[str, str, str]], where: str) -> list[InputEr
     return [InputError(what, where=where, rule=rule, remedy=remedy) for what, rule, remedy in found]
 
 
-def listed_twice(at: str, values: Sequence[Any]) -> RuleProblems:
+def located(at: str, values: Iterable[Any]) -> Iterator[tuple[str, Any]]:
+    """Yield each value of a list, and where it stands."""
+    return ((f"{at}.{index}", value) for index, value in enumerate(values))
+
+
+def listed_twice(located_values: Iterable[tuple[str, Any]]) -> RuleProblems:
     """Refuse values that stand in a list twice."""
-    for index, value in enumerate(values):
-        if value in values[:index]:
-            yield listed_twice_at(f"{at}.{index}", value)
-
-
-def listed_twice_at(at: str, value: Any) -> tuple[str, str, str]:
-    """Return the problem of a value that its list has already."""
-    return f"{at} = {value!r}", "is listed twice", "Keep one of them"
+    seen = set[Any]()
+    for at, value in located_values:
+        if value in seen:
+            yield f"{at} = {value!r}", "is listed twice", "Keep one of them"
+        seen.add(value)

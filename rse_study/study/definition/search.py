@@ -1,15 +1,13 @@
-"""Settings of a search: objective, seeds, sampler, budget, confirmation, path."""
+"""Settings of a search: objective, sampler, confirmation, path."""
 
 from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
     BeforeValidator,
     Discriminator,
     Field,
-    NonNegativeFloat,
-    NonNegativeInt,
     PositiveInt,
     Tag,
     model_serializer,
@@ -20,27 +18,12 @@ from rse_study.downstream.registry import all_evaluations
 from rse_study.named_class import ClassPath
 from rse_study.registry import did_you_mean
 from rse_study.results.records import COSTS
-from rse_study.results.settings import UntilDecided
+from rse_study.results.settings import Confirmation, Flips, UntilDecided
 from rse_study.spec import Spec, field
 from rse_study.study.definition.resources import Resources
 
 METRICS = ("dev", "dev/kept", "loss", "robust/spearman", "robust/drift", "robust/accuracy")
 LOWER_IS_BETTER = ("loss", "robust/drift", *COSTS)
-Seed = Annotated[int, Field(strict=True, ge=0)]
-REMOVED_LIMITS = {
-    "hours": (
-        "is no longer possible: what a search spends is counted in device hours",
-        "Use device_hours: the hours times the devices that its cells hold at a time",
-    ),
-    **dict.fromkeys(
-        ("cost", "price_per_hour"),
-        (
-            "is no longer possible: a search is limited in device hours, not in money",
-            "Use device_hours: divide the money by the price of a device hour",
-        ),
-    ),
-}
-"""Limits of earlier versions: why they are refused, and what to do."""
 
 
 def _may_select(metric: str) -> str:
@@ -85,13 +68,12 @@ def _refuse_until(given: Any) -> Any:
     return given
 
 
-Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), BeforeValidator(_refuse_until)]
-
-
 def _kind_of_seeds(given: Any) -> str:
     return "until decided" if isinstance(given, dict | UntilDecided) else "listed"
 
 
+Seed = Annotated[int, Field(strict=True, ge=0)]
+Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), BeforeValidator(_refuse_until)]
 ListedOrDecided = Annotated[
     Annotated[Seeds, Tag("listed")] | Annotated[UntilDecided, Tag("until decided")],
     Discriminator(_kind_of_seeds),
@@ -148,14 +130,12 @@ class Sampler(Spec):
         return self.class_ or self.name
 
 
-class Confirm(Spec):
+class Confirm(Confirmation):
     """What decides a search: its best trials and its baseline, run again.
 
     Their seeds have selected nothing.
     """
 
-    num_best: PositiveInt = 1
-    baseline: Literal["base", "none"] = "base"
     seeds: ListedOrDecided = field()
     """none of the search's own; or {until: decided, at_least: 3, at_most: 16}: those that follow the search's, further
     ones for undecided trials only"""
@@ -163,39 +143,14 @@ class Confirm(Spec):
     """of these cells; without it, the study's"""
 
 
-class AblationPath(Spec):
+class AblationPath(Flips):
     """What made the best trial of a search better than its base.
 
     Its axes are flipped one by one, from the base to it. Each point is trained anew (Fawcett & Hoos 2016; Biedenkapp
     et al. 2017).
     """
 
-    order: Literal["greedy", "importance"] = "greedy"
-    """greedy: of all axes left, the one that brings most, k(k+1)/2 points over k axes that differ; importance: the axes
-    by their importance, k points"""
     seeds: Seeds = field()
     """none of the search's own; cells of seeds that `confirm` has run, too, are not run again"""
     resources: Resources | None = None
     """of these cells; without it, the study's"""
-
-
-class SearchBudget(Spec):
-    """What ends a search, whichever comes first; 0 = no limit.
-
-    No cell is begun that would not fit, if it takes as long as the longest complete one. `num_trials` are the most.
-    Confirmation and path come after it and are not in it.
-    """
-
-    removed: ClassVar = REMOVED_LIMITS
-    steps: NonNegativeInt = 0
-    """optimiser steps of all its cells"""
-    device_hours: NonNegativeFloat = 0.0
-    """hours times GPUs, or else CPU threads; `--max-hours` sets it"""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _as_frozen_before(cls, given: Any) -> Any:
-        """Leave out removed limits that are 0, as in studies that earlier versions froze."""
-        if not isinstance(given, dict):
-            return given
-        return {key: value for key, value in given.items() if value != 0 or key not in REMOVED_LIMITS}

@@ -246,7 +246,7 @@ def _notes(checked: CheckedStudy, left: Sequence[Left], timed: Sequence[TimedWor
         yield f"trials are unknown until {study.sampler.title} proposes them: each is priced as the base{stopped}"
         if study.ablation_path is not None:
             yield "path: as if base and best trial differed on every axis, until the search is over"
-        if (budget := study.search_budget) and (budget.steps or budget.device_hours):
+        if study.search_budget and any(study.search_budget.model_dump().values()):
             yield "search: it ends at its budget; confirmation and path come after it"
     if is_left and study.gives_seeds_until_decided:
         yield AT_MOST

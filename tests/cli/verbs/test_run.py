@@ -60,6 +60,9 @@ def test_a_search_gets_its_limit_as_its_budget(rse, monkeypatch):
     limited, unlimited = begun
     assert limited.search_budget.device_hours == 2.5
     assert unlimited.search_budget is None
+    refused = rse("run", "joint", "-o", "search_budget=5", "--max-hours", "1")
+    assert (refused.code, len(begun)) == (2, 2)
+    assert "search_budget = 5: must be a mapping" in refused.err
 
 
 def test_a_study_that_asks_for_a_gpu_is_refused_at_once_where_there_is_none(rse, monkeypatch):

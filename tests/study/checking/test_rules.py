@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.errors import InputErrors
-from rse_study.study.checking.rules import check_rules, check_rules_of_space
+from rse_study.study.checking.rule import RULES, RULES_OF_TRIALS, broken_rules
 from rse_study.study.checking.validation import check_content, check_study, read_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import apply_overrides, build
@@ -21,7 +21,7 @@ def said(joint):
         content = joint()
         apply_overrides(content, overrides)
         study = build(Study, content, where="x.yaml")
-        return [str(problem) for problem in check_rules(study, where="x.yaml", broken=broken)]
+        return [str(problem) for problem in broken_rules(RULES, study, where="x.yaml", broken=broken)]
 
     return check
 
@@ -161,7 +161,7 @@ def test_a_value_gets_no_more_trials_than_its_part_of_the_space_has_points(joint
     space, problems = resolve_space(study.base, study.search, where="x.yaml")
     assert not problems
     expected = [FEW % (num_trials, *one) for one in few]
-    found = [str(one) for one in check_rules_of_space(study, space, where="x.yaml")]
+    found = [str(one) for one in broken_rules(RULES_OF_TRIALS, study, space, (), where="x.yaml")]
     assert [line for line in found if "norm = " in line] == [f"x.yaml: {line}" for line in expected]
 
 

@@ -9,6 +9,8 @@ objective={metric: loss, direction: minimize}
 objective={metric: loss, direction: minimize};;early_stopping={first: 10}
 early_stopping=null;;objective=null;;objectives=[{metric: dev}, {metric: cost/work, direction: minimize}]
 search_budget={steps: 60}
+warm_start={}
+constraints=[]
 early_stopping=null
 early_stopping={first: 45, factor: 9}
 early_stopping={first: 2, factor: 2};;base.selection.every=2

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from analysis.formats import counted, show_brief, show_duration
 from rse_study.cli.terminal.screen import describe
 from rse_study.cli.verbs.status.content import EndedCell, RankedTrial, RowProgress, Running, StudyStatus
-from rse_study.search.budget import LIMITS, BudgetShare
+from rse_study.search.budget import BudgetShare
 from rse_study.search.state import describe_counts
 
 NUM_SHOWN = 5  # of long lists, the newest
@@ -79,10 +79,9 @@ def _budget_line(share: BudgetShare, *, is_end: bool) -> str:
     left = max(0.0, share.limit - share.spent)
     filled = min(WIDTH, int(WIDTH * share.spent / share.limit))
     ends = "; one more cell would not fit: the search ended here" if is_end and not share.has_room else ""
-    what = LIMITS[share.name]
     return (
         f"search budget: [{'#' * filled}{'.' * (WIDTH - filled)}]  {show_brief(share.spent)} of "
-        f"{show_brief(share.limit)} {what} spent, {show_brief(left)} left{ends}"
+        f"{show_brief(share.limit)} {share.unit} spent, {show_brief(left)} left{ends}"
     )
 
 
