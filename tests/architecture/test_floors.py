@@ -22,7 +22,7 @@ def test_arrows_point_down():
 LIGHT = (
     *("rse_study.spec", "rse_study.registry", "rse_study.yaml12", "rse_study.errors"),
     *("rse_study.results.files.ledger", "rse_study.results.reader", "rse_study.results.files.result_file"),
-    *("analysis.report", "analysis.index", "analysis.scores"),
+    *("analysis.report", "analysis.report", "analysis.scores"),
 )
 LOOK = """
 import sys

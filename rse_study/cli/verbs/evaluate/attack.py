@@ -15,12 +15,10 @@ from rse_study.assets.tiny import has_minilm
 from rse_study.assets.victim import WEAK, VictimClassifier
 from rse_study.cli import parameters
 from rse_study.cli.arguments.model import model_name
-from rse_study.cli.arguments.writable import require_cache, require_folder
+from rse_study.cli.arguments.places import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
-from rse_study.cli.terminal.json_output import json_of
-from rse_study.cli.terminal.next_step import command, suggest
-from rse_study.cli.terminal.screen import announce, print_table, say
-from rse_study.cli.verbs.evaluate.encoder import EncoderRequest, embedder_of
+from rse_study.cli.terminal.screen import announce, command, json_of, print_table, say, suggest
+from rse_study.cli.verbs.evaluate.frozen import EncoderRequest, embedder_of
 from rse_study.data.location import cache_dir
 from rse_study.downstream.attack_models import needs_masked_lm
 from rse_study.downstream.attacked_classifier import PREFIX, AttackedClassifier
