@@ -47,7 +47,7 @@ def differences_data(
         if not own:
             continue
         rule = with_outcomes(rule, every.dropna(subset="seed"), own)
-        view = POINTS if is_in_points(study, metrics[measure]) else measure
+        view = POINTS if is_in_points(study, metrics[measure]) else contents.with_units.get(measure, measure)
         paper = (printed or {}) if measure == contents.label else {}
         places = contents.decimals_by_measure[measure]
         samples = {

@@ -36,7 +36,9 @@ def scores_table(contents: Contents, frame: pd.DataFrame, name: str) -> str:
         return ""
     shown = show_scores(frame, contents.decimals_by_measure, every_seed=dict.fromkeys(frame["measure"]))
     seeds = {name for _, name in shown.columns if name.startswith("seed ")}
-    table = page.table(shown, row_classes(frame), "long", name, extra=seeds)
+    table = page.table(
+        shown.rename(columns=contents.with_units, level=0), row_classes(frame), "long", name, extra=seeds
+    )
     return table + page.paragraph(degenerate_note(frame))
 
 

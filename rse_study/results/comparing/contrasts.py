@@ -104,6 +104,7 @@ def numbers_of(
 ) -> dict[str, Any]:
     """Return what frames say of a contrast; below 3 seeds its mean alone."""
     rule = {"criterion": scores.criterion.on(weights).name, "margin": scores.criterion.margin}
+    rule["unit"] = scores.criterion.unit
     if one is None:
         return (
             _too_few(comparisons.differences(scores.table, weights).tolist())
