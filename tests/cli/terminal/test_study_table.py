@@ -7,7 +7,7 @@ from tests.analysis import tabled
 
 def test_single_seeds_are_left_out_first_but_no_mean(monkeypatch, tmp_path):
     left_out = []
-    monkeypatch.setattr(run, "print_table", lambda *_, droppable, **more: left_out.extend(droppable))
+    monkeypatch.setattr(run.screen, "print_table", lambda *_, droppable, **more: left_out.extend(droppable))
     with Reader(tabled.make(tmp_path / "s", {"SimCSE": (70.0, 71.0)})) as reader:
         run.show_table(reader, "")
     assert left_out == ["seed 1", "seed 0", "time", "step"]

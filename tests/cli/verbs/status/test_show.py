@@ -248,7 +248,7 @@ def watch(rse, monkeypatch, *between):
         looks.append(folder)
         return state_of(folder)
 
-    monkeypatch.setattr(show, "state_of", look)
+    monkeypatch.setattr(show.content, "state_of", look)
     monkeypatch.setattr(show, "LOOK_SECONDS", 0.0)
     ended = rse("status", "little", "--watch")
     assert (ended.code, len(looks)) == (0, 1 + len(between))
