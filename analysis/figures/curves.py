@@ -193,7 +193,7 @@ def draw_bands(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
     style.legend_below(style.plain(figure, height=430))
     if is_many:
         figure.for_each_trace(lambda trace: trace.update(meta=trace.legendgroup))
-        style.add_views(figure, {str(row): str(row) for row in rows}, [{}] * len(rows))
+        style.add_views(figure, {str(row): str(row) for row in rows}, [{} for _ in rows])
     return figure
 
 
