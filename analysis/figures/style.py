@@ -123,7 +123,10 @@ def chooser(buttons: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def add_views(
     figure: go.Figure, labels: Mapping[Any, str], layouts: Sequence[Mapping[str, Any]]
 ) -> go.Figure:
-    """Let the reader choose a view: traces whose `meta` is its key or missing, and a layout."""
+    """Let the reader choose a view: traces whose `meta` is its key, and a layout.
+
+    Traces without `meta` are in every view.
+    """
     keys, owner = list(labels), [trace.meta for trace in figure.data]
     figure.for_each_trace(lambda trace: trace.update(visible=trace.meta in (None, keys[0])))
     buttons = [

@@ -1,4 +1,4 @@
-"""The results of a study: a grid's rows, confirmed trials, and the course of training."""
+"""The results of a study: rows, confirmed trials, and the course of training."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The typer application: a table of all commands, each made from the file with its body."""
+"""The typer application, and the table of all commands that it is made from."""
 
 import ast
 import functools

@@ -1,4 +1,4 @@
-"""Reasons why a number that is computed twice may differ, and cells of other software."""
+"""Reasons why a number that is computed twice may differ, and stale cells."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -230,7 +230,7 @@ def is_in_points(study: StudyRecord, metric: str) -> bool:
 
 
 def unit_of(study: StudyRecord, metric: str) -> str:
-    """Return the unit of a metric, as its measure says or else its name; "" if unknown."""
+    """Return the unit of a metric, by its measure or else its name; "" if unknown."""
     units = {one.metric: one.unit for one in study.shown_measures}
     found = {units.get(part, unit_by_name(part)) for part in (metric or study.objective.metric).split(MINUS)}
     return found.pop() if len(found) == 1 else ""

@@ -1,4 +1,4 @@
-"""Texts and tables fitted into a width in columns, of which some characters take two."""
+"""Texts and tables fitted into a width; some characters take two columns of it."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Scores of a subject and of its items, and their files `evaluations.json` and `items.json`."""
+"""Scores of a subject and its items: `evaluations.json` and `items.json`."""
 
 import json
 from base64 import b64decode, b64encode

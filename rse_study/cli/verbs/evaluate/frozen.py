@@ -1,4 +1,4 @@
-"""The body of `evaluate`: vectors of a frozen encoder, scored, and the encoder loaded."""
+"""The body of `evaluate`: an encoder loaded, and its frozen vectors scored."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
