@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from rse_study.cli import parameters
-from rse_study.cli.arguments.places import require_file, study_folder
+from rse_study.cli.arguments.paths import require_file, study_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import command, stderr, suggest
 from rse_study.data.location import cache_dir

@@ -7,7 +7,7 @@ import typer
 
 from rse_study.cli import parameters
 from rse_study.cli.arguments.model import cell_folder
-from rse_study.cli.arguments.places import require_folder
+from rse_study.cli.arguments.paths import require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import command, stderr, suggest
 from rse_study.models.export import export

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rse_study.cli.arguments.places import require_folder
+from rse_study.cli.arguments.paths import require_folder
 from rse_study.cli.terminal.screen import command, suggest
 from rse_study.errors import InputError
 from rse_study.results.files.atomic import write_whole

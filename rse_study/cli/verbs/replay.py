@@ -15,7 +15,7 @@ from analysis.formats import counted
 from rse_study.cli import parameters
 from rse_study.cli.arguments.materials import materials_of
 from rse_study.cli.arguments.model import find_cell
-from rse_study.cli.arguments.places import require_cache, require_new_folder, study_folder
+from rse_study.cli.arguments.paths import require_cache, require_new_folder, study_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.cell_names import names_by_identity
 from rse_study.cli.terminal.errors import CONTRADICTED, INCOMPLETE, OK

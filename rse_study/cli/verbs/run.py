@@ -14,7 +14,7 @@ from analysis.report import write_report
 from analysis.scores import as_text
 from rse_study.cli import parameters
 from rse_study.cli.arguments.materials import evaluation_of, materials_of
-from rse_study.cli.arguments.places import problems_of_table, require_cache, require_folder, study_file
+from rse_study.cli.arguments.paths import problems_of_table, require_cache, require_folder, study_file
 from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.terminal.cell_names import names_by_identity

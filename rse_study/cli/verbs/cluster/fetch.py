@@ -2,7 +2,7 @@
 
 from analysis.report import write_report
 from rse_study.cli import parameters
-from rse_study.cli.arguments.places import require_folder
+from rse_study.cli.arguments.paths import require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import announce, command, in_store, suggest
 from rse_study.cli.verbs.cluster.study_on_cluster import study_name

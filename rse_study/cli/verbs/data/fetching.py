@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rse_study.cli import parameters
-from rse_study.cli.arguments.places import study_file
+from rse_study.cli.arguments.paths import study_file
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import INCOMPLETE
 from rse_study.cli.terminal.screen import announce, command, say, stderr, suggest, with_overrides

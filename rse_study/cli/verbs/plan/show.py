@@ -12,7 +12,7 @@ import typer
 from rse_study.activity import SILENCE
 from rse_study.cli import parameters
 from rse_study.cli.arguments.materials import materials_of
-from rse_study.cli.arguments.places import study_file
+from rse_study.cli.arguments.paths import study_file
 from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.verbs.data.listing import missing_text

@@ -10,7 +10,7 @@ import typer
 
 from analysis.report import changed_at, report_path, study_folders, write_index, write_report
 from rse_study.cli import parameters
-from rse_study.cli.arguments.places import require_file, study_folder
+from rse_study.cli.arguments.paths import require_file, study_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import announce, stderr, suggest
 from rse_study.cli.verbs.report.files import FilesRequest, write_files, write_images
