@@ -6,16 +6,8 @@ from typing import Any, get_args
 
 import pandas as pd
 
+from analysis import comparison_table
 from analysis.comparison import Comparison
-from analysis.comparison_table import (
-    ANYTIME,
-    EXACT,
-    HOLM,
-    VERDICT,
-    show_difference,
-    show_interval,
-    suggestive_text,
-)
 from analysis.formats import counted, join_words, show_number, show_power, show_signed
 from rse_study.results.comparing.comparisons import LEVEL, MIN_SEEDS, ComparedContrast
 from rse_study.results.comparing.contrasts import FactorEffects
@@ -91,11 +83,11 @@ def contrasts_answer(
     seeds = _seeds_text(known.values())
     if len(known) == 1:
         (first,) = known.values()
-        text = f"{_one_text(rows, baseline)}: {show_difference(first, decimals)} ({seeds})."
+        text = f"{_one_text(rows, baseline)}: {comparison_table.show_difference(first, decimals)} ({seeds})."
     else:
         text = f"{_all_text(rows, baseline)}; {', '.join(largest)} ({seeds})."
     return StudyAnswer(
-        " ".join(filter(None, (text, suggestive_text(known)))),
+        " ".join(filter(None, (text, comparison_table.suggestive_text(known)))),
         is_settled=True,
         shows_difference=any(
             not one.is_suggestive for one in (*rows["better"].values(), *rows["worse"].values())
@@ -129,7 +121,7 @@ def _all_text(rows: RowsByVerdict, baseline: str) -> str:
 
 def _largest_text(contrasts: Mapping[str, ComparedContrast], decimals: int) -> str:
     row, one = max(contrasts.items(), key=lambda pair: abs(pair[1].mean))
-    return f"{row}, {show_difference(one, decimals)}"
+    return f"{row}, {comparison_table.show_difference(one, decimals)}"
 
 
 def _seeds_text(contrasts: Iterable[ComparedContrast]) -> str:
@@ -163,16 +155,16 @@ def claims_answer(comparison: Comparison | None) -> str:
 def effects_table(found: FactorEffects, decimals: int = 2) -> pd.DataFrame:
     """Return a row of text per effect on the objective."""
     known = found.compared
-    interval = ANYTIME if _is_anytime(known) else "95%, all effects at once"
+    interval = comparison_table.ANYTIME if _is_anytime(known) else "95%, all effects at once"
     rows = [
         {
             "effect": one.effect,
             ALIASES: one.aliases,
             "difference": show_signed(one.mean, decimals),
             interval: _interval(one, decimals),
-            VERDICT: one.verdict,
-            EXACT: show_number(one.p_sign_flip, 4),
-            HOLM: show_number(one.p_holm, 4),
+            comparison_table.VERDICT: one.verdict,
+            comparison_table.EXACT: show_number(one.p_sign_flip, 4),
+            comparison_table.HOLM: show_number(one.p_holm, 4),
             "g": show_signed(one.hedges_g, 2),
             "seeds": str(one.num_seeds),
         }
@@ -186,7 +178,7 @@ def effects_table(found: FactorEffects, decimals: int = 2) -> pd.DataFrame:
 def _interval(one: Any, decimals: int) -> str:
     decides = "anytime" if one.criterion == "anytime" else "simultaneous"
     low, high = (getattr(one, f"{decides}_{end}") for end in ("low", "high"))
-    return show_interval(Interval(low, high), decimals)
+    return comparison_table.show_interval(Interval(low, high), decimals)
 
 
 def _is_anytime(known: pd.DataFrame) -> bool:

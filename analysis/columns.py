@@ -10,15 +10,7 @@ from typing import Literal
 import pandas as pd
 
 from analysis.paper.columns import MEAN, TOGETHER, Column, columns_of
-from rse_study.results.comparing.comparisons import (
-    FIXED,
-    MIN_SEEDS,
-    Scores,
-    by_subject,
-    differences,
-    is_of_history,
-    scores_by_metric,
-)
+from rse_study.results.comparing import comparisons
 from rse_study.results.comparing.contrasts import with_baseline
 from rse_study.results.comparing.criterion import Criterion
 from rse_study.results.reader import Reader
@@ -30,7 +22,7 @@ Agreement = Literal["same", "other", "undecided", "incomplete", ""]
 START = BASELINES["start"]
 
 
-def measured_scores(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores]:
+def measured_scores(reader: Reader, metrics: Iterable[str]) -> dict[str, comparisons.Scores]:
     """Return scores of baselines and rows by metric, if the study measures it."""
     study, evaluations = reader.study(), reader.evaluations()
     asked = [
@@ -38,7 +30,7 @@ def measured_scores(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores]
         for metric in dict.fromkeys(metrics)
         if metric == study.objective.evaluation or _is_asked(metric, study.evaluations, evaluations)
     ]
-    by_metric = scores_by_metric(reader, asked).items()
+    by_metric = comparisons.scores_by_metric(reader, asked).items()
     return {metric: _with_baselines(scores, reader, metric) for metric, scores in by_metric}
 
 
@@ -47,13 +39,13 @@ def _is_asked(metric: str, asked: Iterable[str], evaluations: pd.DataFrame) -> b
     known, measured = set(evaluations["metric"]), set(evaluations["evaluation"])
     whole = {part: part.rpartition("/")[0] for part in metric.split(MINUS)}
     return all(
-        is_of_history(part) or (name in asked and (part in known or name not in measured))
+        comparisons.is_of_history(part) or (name in asked and (part in known or name not in measured))
         for part, name in whole.items()
     )
 
 
-def _with_baselines(scores: Scores, reader: Reader, metric: str) -> Scores:
-    values, evaluations = by_subject(reader, metric), reader.evaluations()
+def _with_baselines(scores: comparisons.Scores, reader: Reader, metric: str) -> comparisons.Scores:
+    values, evaluations = comparisons.by_subject(reader, metric), reader.evaluations()
     worthless = evaluations[evaluations["degenerate"] & evaluations["metric"].isin(metric.split(MINUS))]
     degenerate = [BASELINES[name] for name in dict.fromkeys(worthless["subject"]) if name in BASELINES]
     for label in reversed(BASELINES.values()):
@@ -108,14 +100,14 @@ class TableCell:
         return self.difference * self.printed_difference > 0
 
 
-def read_columns(reader: Reader, table: str) -> list[tuple[Column, Scores]]:
+def read_columns(reader: Reader, table: str) -> list[tuple[Column, comparisons.Scores]]:
     """Return every column of a paper's table for which the study has scores."""
     columns = columns_of(table, reader.study().encoder)
     metrics = [metric for column in columns for metric in _parts(column, columns)]
     return _by_column(columns, measured_scores(reader, metrics))
 
 
-def cells_of(columns: Sequence[tuple[Column, Scores]], baseline: str) -> tuple[TableCell, ...]:
+def cells_of(columns: Sequence[tuple[Column, comparisons.Scores]], baseline: str) -> tuple[TableCell, ...]:
     """Return the cells of columns, those that the paper alone has included.
 
     Differences are from the grid's baseline; without one, from the encoder before training if the paper's table has
@@ -128,7 +120,7 @@ def cells_of(columns: Sequence[tuple[Column, Scores]], baseline: str) -> tuple[T
         for column, scores in scored
         for cell in (*_cells(column, scores, minus), *_papers_alone(column, scores))
     ]
-    criterion = scored[0][1].criterion if scored else FIXED
+    criterion = scored[0][1].criterion if scored else comparisons.FIXED
     return _in_order(_together(found, criterion))
 
 
@@ -139,7 +131,9 @@ def _parts(column: Column, columns: Sequence[Column]) -> list[str]:
     return [one.metric for one in columns if one.block == column.block and one.metric != MEAN]
 
 
-def _by_column(columns: Sequence[Column], measured: Mapping[str, Scores]) -> list[tuple[Column, Scores]]:
+def _by_column(
+    columns: Sequence[Column], measured: Mapping[str, comparisons.Scores]
+) -> list[tuple[Column, comparisons.Scores]]:
     """The columns with scores; a mean needs scores in all its parts."""
     found = []
     for column in columns:
@@ -149,7 +143,7 @@ def _by_column(columns: Sequence[Column], measured: Mapping[str, Scores]) -> lis
     return found
 
 
-def _mean(parts: Sequence[Scores]) -> Scores:
+def _mean(parts: Sequence[comparisons.Scores]) -> comparisons.Scores:
     tables = [part.table for part in parts]
     shared = [row for row in tables[0].index if all(row in table.index for table in tables)]
     found = [part.criterion.lost for part in parts]
@@ -168,12 +162,12 @@ def _any_of(names: Iterable[Iterable[str]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chain.from_iterable(names)))
 
 
-def _cells(column: Column, scores: Scores, minus: str) -> Iterator[TableCell]:
+def _cells(column: Column, scores: comparisons.Scores, minus: str) -> Iterator[TableCell]:
     table = scores.table
     for row in table.index:
         values, is_fixed = table.loc[row].dropna(), row in scores.fixed_rows
         is_compared = minus in table.index and row != minus and not is_fixed
-        sample = differences(table, {row: 1.0, minus: -1.0}).tolist() if is_compared else ()
+        sample = comparisons.differences(table, {row: 1.0, minus: -1.0}).tolist() if is_compared else ()
         own = {row, minus} if is_compared else {row}
         printed = column.printed_for(row)
         yield TableCell(
@@ -194,7 +188,7 @@ def _cells(column: Column, scores: Scores, minus: str) -> Iterator[TableCell]:
         )
 
 
-def _papers_alone(column: Column, scores: Scores) -> Iterator[TableCell]:
+def _papers_alone(column: Column, scores: comparisons.Scores) -> Iterator[TableCell]:
     """The cells of rows that the study lacks, so that a table leaves out none of the paper's."""
     is_open = scores.num_unplanned > 0
     for row, printed in column.printed.items():
@@ -204,11 +198,13 @@ def _papers_alone(column: Column, scores: Scores) -> Iterator[TableCell]:
 
 def _together(cells: Sequence[TableCell], criterion: Criterion) -> list[TableCell]:
     """Add the interval that decides to each cell with seeds enough, for all of them at once."""
-    num_together = sum(len(cell.sample) >= MIN_SEEDS or (cell.is_open and cell.minus != "") for cell in cells)
+    num_together = sum(
+        len(cell.sample) >= comparisons.MIN_SEEDS or (cell.is_open and cell.minus != "") for cell in cells
+    )
     rules = {True: replace(criterion, is_anytime=True), False: criterion}
     return [
         replace(cell, interval=rules[cell.is_open].interval(cell.sample, num_together))
-        if len(cell.sample) >= MIN_SEEDS and not cell.is_lost
+        if len(cell.sample) >= comparisons.MIN_SEEDS and not cell.is_lost
         else cell
         for cell in cells
     ]

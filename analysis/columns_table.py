@@ -5,18 +5,9 @@ from collections.abc import Callable, Sequence
 
 import pandas as pd
 
+from analysis import formats
 from analysis.columns import TableCell
 from analysis.comparison_table import absent, show_interval
-from analysis.formats import (
-    DEGENERATE,
-    counted,
-    decimals_of,
-    join_words,
-    show_measured,
-    show_number,
-    show_signed,
-    show_spread,
-)
 from rse_study.results.records import BASELINES
 
 AT_ONCE = "95%, all cells at once"
@@ -55,23 +46,25 @@ def _as_the_paper(
 
 
 def _ours_and_theirs(cell: TableCell, ours: str) -> str:
-    decimals = decimals_of(cell.column.metric)
-    printed = f"({show_number(cell.printed, decimals)})" if pd.notna(cell.printed) else ""
+    decimals = formats.decimals_of(cell.column.metric)
+    printed = f"({formats.show_number(cell.printed, decimals)})" if pd.notna(cell.printed) else ""
     return f"{ours} {printed}".strip()
 
 
 def _mean(cell: TableCell) -> str:
-    return show_measured(cell.mean, decimals_of(cell.column.metric), cell.is_degenerate)
+    return formats.show_measured(cell.mean, formats.decimals_of(cell.column.metric), cell.is_degenerate)
 
 
 def _with_spread(cell: TableCell) -> str:
     is_apart = cell.interval is not None and cell.interval.excludes(0.0)
-    return show_spread(_mean(cell), cell.sd, decimals_of(cell.column.metric), is_apart)
+    return formats.show_spread(_mean(cell), cell.sd, formats.decimals_of(cell.column.metric), is_apart)
 
 
 def long_table(cells: Sequence[TableCell]) -> pd.DataFrame:
     """Return a row per cell with spread, seeds, differences and their agreement."""
-    table = pd.DataFrame([_long(cell, decimals_of(cell.column.metric)) for cell in cells], dtype=object)
+    table = pd.DataFrame(
+        [_long(cell, formats.decimals_of(cell.column.metric)) for cell in cells], dtype=object
+    )
     bare = [name for name in ("block", "paper", "paper's difference", "direction") if not table[name].any()]
     return table.drop(columns=bare)
 
@@ -81,14 +74,14 @@ def _long(cell: TableCell, decimals: int) -> dict[str, str]:
         "block": cell.column.block,
         "column": cell.column.name,
         "row": _name(cell),
-        "ours": show_measured(cell.mean, decimals, cell.is_degenerate),
-        "SD": show_number(cell.sd, decimals),
+        "ours": formats.show_measured(cell.mean, decimals, cell.is_degenerate),
+        "SD": formats.show_number(cell.sd, decimals),
         "seeds": "" if cell.is_fixed or cell.is_absent else str(cell.num_seeds),
-        "paper": show_number(cell.printed, decimals),
+        "paper": formats.show_number(cell.printed, decimals),
         "minus": cell.minus,
-        "difference": show_signed(cell.difference, decimals),
+        "difference": formats.show_signed(cell.difference, decimals),
         AT_ONCE: show_interval(cell.interval, decimals) if cell.interval else "",
-        "paper's difference": show_signed(cell.printed_difference, decimals),
+        "paper's difference": formats.show_signed(cell.printed_difference, decimals),
         "direction": cell.direction,
         "better is": "less" if cell.less_is_better else "more",
     }
@@ -129,7 +122,7 @@ def _directions(cells: Sequence[TableCell], table: str) -> str:
     counts = Counter(cell.direction for cell in cells if cell.direction)
     if not counts:
         return ""
-    minus = join_words(dict.fromkeys(cell.minus for cell in cells if cell.direction))
+    minus = formats.join_words(dict.fromkeys(cell.minus for cell in cells if cell.direction))
     told = f"{counts['same']} same, {counts['other']} other, {counts['undecided']} undecided"
     told += f", {counts['incomplete']} incomplete" if counts["incomplete"] else ""
     open_ones = [cell for cell in cells if cell.direction == "undecided"]
@@ -137,8 +130,8 @@ def _directions(cells: Sequence[TableCell], table: str) -> str:
     lean = f"; {leaning} of the undecided lean to the paper's side" if open_ones else ""
     num_intervals = sum(cell.interval is not None for cell in cells)
     return (
-        f"Directions of {table}, {counted(counts.total(), 'difference')} from {minus}: {told}{lean}. "
-        f"{counted(num_intervals, 'interval')} hold at once (95%)."
+        f"Directions of {table}, {formats.counted(counts.total(), 'difference')} from {minus}: {told}{lean}. "
+        f"{formats.counted(num_intervals, 'interval')} hold at once (95%)."
     )
 
 
@@ -147,10 +140,11 @@ def _which_way(cells: Sequence[TableCell]) -> str:
     if not less:
         return ""
     is_all = all(cell.less_is_better for cell in cells)
-    return "Less is better." if is_all else f"Less is better for {join_words(less)}."
+    return "Less is better." if is_all else f"Less is better for {formats.join_words(less)}."
 
 
 def _worthless(cells: Sequence[TableCell]) -> str:
     if not any(cell.is_degenerate for cell in cells):
         return ""
-    return f"{DEGENERATE} Some scores are meaningless: a classifier has not learnt its task, or all vectors are equal."
+    why = "a classifier has not learnt its task, or all vectors are equal"
+    return f"{formats.DEGENERATE} Some scores are meaningless: {why}."

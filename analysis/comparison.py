@@ -12,7 +12,7 @@ from analysis.paper.columns import claims_of, columns_of, printed_values
 from rse_study.errors import InputError
 from rse_study.frames.study_results import StudyResults
 from rse_study.registry import did_you_mean
-from rse_study.results.bit_equality import describe_devices
+from rse_study.results.bit_equality import describe_devices, describe_stale
 from rse_study.results.comparing.claims import Judged, judge
 from rse_study.results.comparing.comparisons import ComparedContrast, Scores, against, compare, row_scores
 from rse_study.results.comparing.contrasts import FactorEffects, read_effects
@@ -20,7 +20,6 @@ from rse_study.results.comparing.groups import letters_of
 from rse_study.results.files.result_file import WORK
 from rse_study.results.reader import Reader
 from rse_study.results.row_names import find_cells_row, names_of_cells, own_baseline
-from rse_study.results.staleness import describe_stale
 from rse_study.results.study_record import StudyRecord
 
 SAME_COMPUTE = 0.02  # of the baseline's: as near as whole steps come

@@ -7,18 +7,8 @@ from statistics import median
 
 import pandas as pd
 
+from analysis import formats
 from analysis.comparison import SCALES, Comparison
-from analysis.formats import (
-    DEGENERATE,
-    counted,
-    decimals_of,
-    join_words,
-    show_measured,
-    show_number,
-    show_power,
-    show_signed,
-    show_spread,
-)
 from analysis.scores import MEANING
 from rse_study.results.comparing.claims import Judged
 from rse_study.results.comparing.comparisons import ComparedContrast
@@ -65,7 +55,7 @@ def _table(
 ) -> pd.DataFrame:
     """Baselines, then rows in the paper's order; the second of `columns` is the score."""
     fixed = [
-        {"row": row, columns[1]: show_measured(value, decimals, row in comparison.degenerate)}
+        {"row": row, columns[1]: formats.show_measured(value, decimals, row in comparison.degenerate)}
         for row, value in comparison.fixed.items()
     ]
     ours = list(comparison.scores.table.index)
@@ -93,16 +83,16 @@ def absent(row: str, *, is_open: bool) -> str:
 
 def _absent_row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
     name = absent(row, is_open=comparison.scores.num_unplanned > 0)
-    return {"row": name, "paper": show_number(comparison.printed[row], decimals)}
+    return {"row": name, "paper": formats.show_number(comparison.printed[row], decimals)}
 
 
 def _printed_row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
     values, one = comparison.scores.table.loc[row].dropna(), comparison.compared.get(row)
-    mean = show_measured(values.mean(), decimals, row in comparison.degenerate)
+    mean = formats.show_measured(values.mean(), decimals, row in comparison.degenerate)
     own = {
         "row": row,
-        "paper": show_number(comparison.printed.get(row, float("nan")), decimals),
-        "ours": show_spread(mean, values.std(ddof=1), decimals),
+        "paper": formats.show_number(comparison.printed.get(row, float("nan")), decimals),
+        "ours": formats.show_spread(mean, values.std(ddof=1), decimals),
     }
     if comparison.baseline:
         own |= {f"minus {comparison.baseline}, 95%": show_difference(one, decimals) if one else ""}
@@ -114,13 +104,13 @@ def _row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
     values = comparison.scores.table.loc[row].dropna()
     own = {
         "row": row,
-        "paper": show_number(comparison.printed.get(row, float("nan")), decimals),
-        "mean": show_measured(values.mean(), decimals, row in comparison.degenerate),
-        "SD": show_number(values.std(ddof=1), decimals),
+        "paper": formats.show_number(comparison.printed.get(row, float("nan")), decimals),
+        "mean": formats.show_measured(values.mean(), decimals, row in comparison.degenerate),
+        "SD": formats.show_number(values.std(ddof=1), decimals),
         "seeds": str(len(values)),
     }
     if comparison.last_step:
-        own["last step"] = show_number(comparison.last_step.get(row, float("nan")), decimals)
+        own["last step"] = formats.show_number(comparison.last_step.get(row, float("nan")), decimals)
     if comparison.compute:
         multiple = comparison.compute.get(row, float("nan"))
         own[COMPUTE] = "" if multiple != multiple else f"{multiple:.2g} x"
@@ -147,12 +137,12 @@ def _differences(comparison: Comparison, one: ComparedContrast | None, decimals:
     if one is None:
         return dict.fromkeys((minus, interval, VERDICT, EXACT, HOLM, "g", BETTER), "")
     return {
-        minus: show_signed(one.mean, decimals),
+        minus: formats.show_signed(one.mean, decimals),
         interval: show_interval(one.deciding, decimals),
         VERDICT: verdict_word(one),
-        EXACT: show_number(one.p_exact, 4),
-        HOLM: show_number(one.p_holm, 4),
-        "g": show_signed(one.effect, 2),
+        EXACT: formats.show_number(one.p_exact, 4),
+        HOLM: formats.show_number(one.p_holm, 4),
+        "g": formats.show_signed(one.effect, 2),
         BETTER: show_better_seeds(one, less_is_better=comparison.scores.less_is_better),
     }
 
@@ -178,7 +168,7 @@ def claims_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
         {
             "claim": judged.claim.says,
             "verdict": comparison.words(judged),
-            "difference": _shown(judged, decimals_of(judged.claim.measure, decimals)),
+            "difference": _shown(judged, formats.decimals_of(judged.claim.measure, decimals)),
             "source": judged.claim.source,
         }
         for judged in comparison.judged
@@ -224,17 +214,17 @@ def show_interval(interval: Interval, decimals: int = 2) -> str:
     """
     if isinf(interval.low):
         return "[no bounds yet]"
-    return f"[{show_signed(interval.low, decimals)}, {show_signed(interval.high, decimals)}]"
+    return f"[{formats.show_signed(interval.low, decimals)}, {formats.show_signed(interval.high, decimals)}]"
 
 
 def show_difference(one: ComparedContrast, decimals: int = 2) -> str:
     """Show a mean difference with the interval that decides."""
-    return f"{show_signed(one.mean, decimals)} {show_interval(one.deciding, decimals)}"
+    return f"{formats.show_signed(one.mean, decimals)} {show_interval(one.deciding, decimals)}"
 
 
 def _left(num_open: int, num_unplanned: int) -> str:
-    parts = [f"cells of {counted(num_open, 'row')} are still to run"] if num_open else []
-    parts += [f"{counted(num_unplanned, 'cell')} not planned yet"] if num_unplanned else []
+    parts = [f"cells of {formats.counted(num_open, 'row')} are still to run"] if num_open else []
+    parts += [f"{formats.counted(num_unplanned, 'cell')} not planned yet"] if num_unplanned else []
     return f"Incomplete: {', '.join(parts)}."
 
 
@@ -256,26 +246,28 @@ def remarks(comparison: Comparison) -> list[str]:
             )
     failed = comparison.scores.failed_rows
     if failed:
-        texts.append(f"Cells of {join_words(failed)} failed. {NOT_AGAIN}")
+        texts.append(f"Cells of {formats.join_words(failed)} failed. {NOT_AGAIN}")
     if bare := sorted(set(comparison.scores.criterion.lost).difference(failed)):
-        texts.append(f"Cells of {join_words(bare)} are complete without a finite score: no run repeats them.")
+        texts.append(
+            f"Cells of {formats.join_words(bare)} are complete without a finite score: no run repeats them."
+        )
     too_few = [row for row, one in comparison.compared.items() if one is None]
     if too_few and comparison.baseline in failed:
         texts.append(f"The baseline, {comparison.baseline}, is one of them, so nothing is compared.")
     elif too_few:
         shared = f"Fewer than 3 seeds, too few for an interval, are shared with {comparison.baseline} by"
-        texts.append(f"{shared} {join_words(too_few)}.")
+        texts.append(f"{shared} {formats.join_words(too_few)}.")
     if comparison.letters:
         texts.append(GROUPS)
     contrasts_of_claims = list(chain.from_iterable(judged.compared for judged in comparison.judged))
     if contrasts_of_claims:
         beyond = " A claim is contradicted only beyond the margin." * (comparison.scores.criterion.margin > 0)
         texts.append(
-            f"The claims rest on {counted(len(contrasts_of_claims), 'contrast')} with simultaneous 95% intervals; the "
-            f"rule was fixed before the study ran.{beyond}"
+            f"The claims rest on {formats.counted(len(contrasts_of_claims), 'contrast')} with simultaneous 95% "
+            f"intervals; the rule was fixed before the study ran.{beyond}"
         )
     if comparison.degenerate:
-        texts.append(f"{DEGENERATE} {MEANING}")
+        texts.append(f"{formats.DEGENERATE} {MEANING}")
     texts += filter(None, (comparison.stale, comparison.devices))
     if limits := SCALES[comparison.scale].limits:
         texts.append(limits)
@@ -288,10 +280,10 @@ def resolution_text(comparison: Comparison) -> str:
     if not known:
         return ""
     n, m = min(one.n for one in known), len(known)
-    compared = f"{n} seeds and {counted(m, 'comparison')} with {comparison.baseline}"
+    compared = f"{n} seeds and {formats.counted(m, 'comparison')} with {comparison.baseline}"
     if not any(one.criterion.is_anytime for one in known):
         what = f"difference of {{}}{' points' * ('x100' in comparison.label)} (median over rows)"
-        return f"{compared}: {show_power(comparison.resolvable, what)}"
+        return f"{compared}: {formats.show_power(comparison.resolvable, what)}"
     reach = median((one.deciding.high - one.deciding.low) / 2 for one in known)
     if isinf(reach):
         least = least_n(1 - (1 - LEVEL) / m)
@@ -302,5 +294,5 @@ def resolution_text(comparison: Comparison) -> str:
 def suggestive_text(compared: Mapping[str, ComparedContrast | None]) -> str:
     """Name the rows whose verdict and Holm's p disagree; "" without any."""
     rows = {row: one for row, one in compared.items() if one and one.is_suggestive}
-    told = join_words(f"{row} (p = {one.p_holm:.4f})" for row, one in rows.items())
+    told = formats.join_words(f"{row} (p = {one.p_holm:.4f})" for row, one in rows.items())
     return f"Only suggestive, because the interval and Holm's p disagree: {told}." if rows else ""

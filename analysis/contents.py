@@ -10,7 +10,7 @@ from analysis.formats import decimals_of
 from rse_study.frames.study_results import StudyResults
 from rse_study.results.comparing.item_contrasts import MeasuredItems, measured_items
 from rse_study.results.reader import Reader
-from rse_study.results.records import ALWAYS_SHOWN, BASELINES, COSTS, FINISHED, SELECTING
+from rse_study.results.records import ALWAYS_SHOWN, BASELINES, COSTS, FINISHED, POINTS, SELECTING
 from rse_study.results.row_checks import RowChecks, row_checks
 from rse_study.results.row_names import names_of_cells
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord
@@ -73,6 +73,12 @@ class Contents:
         measures = {one.name: decimals_of(one.metric, fine=4) for one in self.study.shown_measures}
         more = {label_of(one): objective_decimals(one) for one in self.study.other_objectives}
         return measures | {self.label: self.decimals} | more
+
+    @property
+    def with_units(self) -> dict[str, str]:
+        """Names of measures that have a unit of their own, with it: "time an input, ms"."""
+        shown = self.study.shown_measures
+        return {one.name: f"{one.name}, {one.unit}" for one in shown if one.unit not in ("", POINTS)}
 
     @property
     def current(self) -> pd.DataFrame:

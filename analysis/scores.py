@@ -4,20 +4,8 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from analysis import search
+from analysis import formats, search
 from analysis.contents import BASE, Contents, baseline_scores, label_of, read_contents
-from analysis.formats import (
-    DEGENERATE,
-    UNDEFINED,
-    counted,
-    show_axis_value,
-    show_duration,
-    show_measured,
-    show_number,
-    show_spread,
-    show_status,
-    show_value,
-)
 from analysis.search import confirmed
 from rse_study.results.comparing.criterion import LARGEST, is_finite
 from rse_study.results.reader import Reader
@@ -106,7 +94,7 @@ def _cells(contents: Contents, cells: pd.DataFrame, measure: str, metric: str) -
 def _status(status: str, value: float, is_measured: bool) -> str:
     if status != "complete" or abs(value) < LARGEST:
         return status
-    return UNDEFINED if is_measured else NOT_MEASURED
+    return formats.UNDEFINED if is_measured else NOT_MEASURED
 
 
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:
@@ -142,7 +130,7 @@ def show_scores(frame: pd.DataFrame, decimals: Mapping[str, int], every_seed: It
 
 def degenerate_note(frame: pd.DataFrame) -> str:
     """Explain the mark of degenerate scores; "" if there are none."""
-    return f"{DEGENERATE} {MEANING}" if frame["degenerate"].any() else ""
+    return f"{formats.DEGENERATE} {MEANING}" if frame["degenerate"].any() else ""
 
 
 def _means(part: pd.DataFrame, num_seeds: int, decimals: int) -> list[str]:
@@ -150,7 +138,10 @@ def _means(part: pd.DataFrame, num_seeds: int, decimals: int) -> list[str]:
     for row in part.itertuples():
         is_partial = row.kind != "baseline" and 0 < row.num_seeds < num_seeds
         bare = NOT_MEASURED if row.kind == "baseline" else ""
-        text = show_spread(show_measured(row.mean, decimals, row.degenerate), row.sd, decimals) or bare
+        text = (
+            formats.show_spread(formats.show_measured(row.mean, decimals, row.degenerate), row.sd, decimals)
+            or bare
+        )
         texts.append(text + (f" (n = {row.num_seeds})" if is_partial else ""))
     return texts
 
@@ -160,7 +151,8 @@ def _of_seed(
 ) -> list[str]:
     part = frame[(frame["measure"] == measure) & (frame["seed"] == seed)]
     texts = {
-        row.position: show_measured(row.value, decimals, row.degenerate) or show_status(row.status)
+        row.position: formats.show_measured(row.value, decimals, row.degenerate)
+        or formats.show_status(row.status)
         for row in part.itertuples()
     }
     baselines = set(frame.loc[frame["kind"] == "baseline", "position"])
@@ -189,12 +181,14 @@ def with_confirmed(contents: Contents, shown: pd.DataFrame) -> pd.DataFrame:
     frame = scores(contents, cells)
     tests = [measure for measure in dict.fromkeys(frame["measure"]) if measure != contents.label]
     values = {
-        (row, measure): show_measured(of["value"].mean(), decimals[measure], bool(of["degenerate"].any()))
+        (row, measure): formats.show_measured(
+            of["value"].mean(), decimals[measure], bool(of["degenerate"].any())
+        )
         for (row, measure), of in frame.groupby(["row", "measure"])
     }
     below = [
-        {"trial": f"confirmed: {name}, {counted(len(of), 'seed')}", "status": _statuses(of["status"])}
-        | {"step": show_value(of["t"].max()), "time": show_duration(of["duration_s"].sum())}
+        {"trial": f"confirmed: {name}, {formats.counted(len(of), 'seed')}", "status": _statuses(of["status"])}
+        | {"step": formats.show_value(of["t"].max()), "time": formats.show_duration(of["duration_s"].sum())}
         | {measure: values[name, measure] for measure in (contents.label, *tests)}
         for name, of in cells.groupby("name", sort=False)
     ]
@@ -208,8 +202,8 @@ def with_confirmed(contents: Contents, shown: pd.DataFrame) -> pd.DataFrame:
 def _statuses(column: pd.Series) -> str:
     numbers = column.value_counts(sort=False)
     if len(numbers) == 1:
-        return show_status(numbers.index[0])
-    return ", ".join(f"{number} {show_status(status)}" for status, number in numbers.items())
+        return formats.show_status(numbers.index[0])
+    return ", ".join(f"{number} {formats.show_status(status)}" for status, number in numbers.items())
 
 
 def flat(table: pd.DataFrame) -> pd.DataFrame:
@@ -222,18 +216,24 @@ def show_trials(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -
     axes, label, decimals = contents.study.headings, contents.label, contents.decimals
     names = contents.cells.set_index("identity")["name"]
     above = [
-        {"trial": row.label, label: show_measured(row.value, decimals, row.degenerate) or NOT_MEASURED}
+        {
+            "trial": row.label,
+            label: formats.show_measured(row.value, decimals, row.degenerate) or NOT_MEASURED,
+        }
         for row in scores.itertuples()
     ]
     below = [
         {"trial": names[row["identity"]] + (" *" if row["best"] else "")}
-        | {label: show_score(row["objective"], row["status"], decimals), "status": show_status(row["status"])}
-        | {"step": show_value(row["t"]), "time": show_duration(row["duration_s"])}
         | {
-            heading: show_axis_value(axis, row[heading])
+            label: show_score(row["objective"], row["status"], decimals),
+            "status": formats.show_status(row["status"]),
+        }
+        | {"step": formats.show_value(row["t"]), "time": formats.show_duration(row["duration_s"])}
+        | {
+            heading: formats.show_axis_value(axis, row[heading])
             for axis, heading in zip(contents.study.axes, axes, strict=True)
         }
-        | {"seeds": show_value(row["num_seeds"])}
+        | {"seeds": formats.show_value(row["num_seeds"])}
         for row in table.to_dict("records")
     ]
     seeds = ["seeds"] if contents.study.search_seeds else []
@@ -243,5 +243,5 @@ def show_trials(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -
 
 def show_score(value: float, status: str, decimals: int) -> str:
     """Show a score, in parentheses where it stems from less than the full budget."""
-    text = show_number(value, decimals)
+    text = formats.show_number(value, decimals)
     return text if status == "complete" or not text else f"({text})"

@@ -17,7 +17,7 @@ from rse_study.results.comparing.comparisons import FIXED, MIN_SEEDS, difference
 from rse_study.results.comparing.criterion import Criterion, RowVerdict, criterion_of, with_outcomes
 from rse_study.results.records import FINISHED, Stage
 from rse_study.results.statistics import EXACT_UP_TO, Interval, least_p, sign_flip_p, smallest_difference
-from rse_study.results.study_record import margin_of
+from rse_study.results.study_record import margin_of, unit_of
 
 NO_BASE = "the base has no score with them"
 UNIT = ", Spearman x100"  # of most objectives: the facts below an answer name it
@@ -255,7 +255,9 @@ def _confirmed_on(contents: Contents, frame: pd.DataFrame, measure: str) -> Conf
     num_planned = decided.num_rows - 1 if decided else frame.loc[frame["kind"] == "row", "row"].nunique()
     num_known = sum(len(one) >= MIN_SEEDS for one in paired.values())
     metrics = measures_of(study, contents.label) | {label_of(one): one.metric for one in study.all_objectives}
-    rule = with_outcomes(replace(rule, margin=margin_of(study, metrics.get(measure, measure))), part, BASE)
+    metric = metrics.get(measure, measure)
+    rule = replace(rule, margin=margin_of(study, metric), unit=unit_of(study, metric))
+    rule = with_outcomes(rule, part, BASE)
     here = rule.on((rows[0], BASE))
     return ConfirmedTrial(
         row=rows[0],

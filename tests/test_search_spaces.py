@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analysis.paper.columns import AS_PUBLISHED, MEAN, claims_of, columns_of, printed_values
-from analysis.paper.ids import known_places
+from analysis.paper.tables import known_places
 from rse_study.data.catalogue import catalogue
 from rse_study.downstream import registry
 from rse_study.results.comparing.comparisons import is_of_history

@@ -184,22 +184,16 @@ def draw_bands(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
     is_many = len(rows) > MAX_ROWS
     if is_many:
         add_all_means(figure, frame, decimals)
-    num_fixed = len(figure.data)
     rows, parts = rows[:MAX_CHOICES], dict(iter(frame.groupby("row", sort=False)))
     for number, row in enumerate(rows):
         colour = style.SEED_COLOURS[0] if is_many else style.SEED_COLOURS[number]
         add_row(figure, parts[row], colour, decimals)
-    owner = [None] * num_fixed + [trace.legendgroup for trace in figure.data[num_fixed:]]
     figure.update_xaxes(title="step", rangemode="tozero")
     figure.update_yaxes(title=style.label_text(label, 34), nticks=7)
     style.legend_below(style.plain(figure, height=430))
     if is_many:
-        visible = {row: [one in (None, str(row)) for one in owner] for row in rows}
-        figure.for_each_trace(lambda trace: trace.update(visible=trace.legendgroup in (None, str(rows[0]))))
-        buttons = [
-            {"label": str(row), "method": "restyle", "args": [{"visible": visible[row]}]} for row in rows
-        ]
-        figure.update_layout(updatemenus=[style.chooser(buttons)])
+        figure.for_each_trace(lambda trace: trace.update(meta=trace.legendgroup))
+        style.add_views(figure, {str(row): str(row) for row in rows}, [{} for _ in rows])
     return figure
 
 

@@ -13,13 +13,7 @@ from analysis.contents import Contents, label_of
 from analysis.figures import style
 from analysis.formats import decimals_of, show_signed
 from analysis.scores import measures_of, result_scores
-from rse_study.results.comparing.comparisons import (
-    MIN_SEEDS,
-    NO_INTERVAL,
-    against,
-    differences,
-    differences_by_seed,
-)
+from rse_study.results.comparing import comparisons
 from rse_study.results.comparing.contrasts import FactorEffects
 from rse_study.results.comparing.criterion import Criterion, criterion_of, with_outcomes
 from rse_study.results.comparing.row_seeds import RowSeeds
@@ -53,16 +47,18 @@ def differences_data(
         if not own:
             continue
         rule = with_outcomes(rule, every.dropna(subset="seed"), own)
-        view = POINTS if is_in_points(study, metrics[measure]) else measure
+        view = POINTS if is_in_points(study, metrics[measure]) else contents.with_units.get(measure, measure)
         paper = (printed or {}) if measure == contents.label else {}
         places = contents.decimals_by_measure[measure]
-        samples = {row: differences(table, one) for row, one in against(table, own).items()}
-        known = [sample for sample in samples.values() if len(sample) >= MIN_SEEDS]
+        samples = {
+            row: comparisons.differences(table, one) for row, one in comparisons.against(table, own).items()
+        }
+        known = [sample for sample in samples.values() if len(sample) >= comparisons.MIN_SEEDS]
         num_together = len(samples if rule.is_anytime or rule.waiting else known)
         for row, sample in samples.items():
             here = rule.on((row, own))
-            is_sure = len(sample) >= MIN_SEEDS and not here.is_lost
-            interval = here.interval(sample, num_together) if is_sure else NO_INTERVAL
+            is_sure = len(sample) >= comparisons.MIN_SEEDS and not here.is_lost
+            interval = here.interval(sample, num_together) if is_sure else comparisons.NO_INTERVAL
             of_paper, n = paper.get(row, nan) - paper.get(own, nan), len(sample)
             mean = float(sample.mean()) if n else nan
             rows.append((view, measure, row, own, mean, interval.low, interval.high, n, of_paper, places))
@@ -211,11 +207,11 @@ def decisions_data(contents: Contents, rows: RowSeeds) -> pd.DataFrame:
     part = frame[frame["measure"] == contents.label]
     table = part.pivot(index="row", columns="seed", values="value").reindex(dict.fromkeys(part["row"]))
     baseline = own_baseline(contents.study, contents.cells)
-    known = against(table, baseline) if baseline in table.index else {}
+    known = comparisons.against(table, baseline) if baseline in table.index else {}
     rule = Criterion(True, margin=rows.margin, less_is_better=rows.less_is_better)
     rule = with_outcomes(rule, part, baseline)
     for row, weights in known.items():
-        by_seed = differences_by_seed(table, weights)
+        by_seed = comparisons.differences_by_seed(table, weights)
         sample = [by_seed[seed] for seed in sorted(by_seed)]
         for num in range(2, len(sample) + 1):
             interval = rule.interval(sample[:num], max(1, rows.num_rows - 1))

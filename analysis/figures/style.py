@@ -123,14 +123,17 @@ def chooser(buttons: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def add_views(
     figure: go.Figure, labels: Mapping[Any, str], layouts: Sequence[Mapping[str, Any]]
 ) -> go.Figure:
-    """Let the reader choose a view: traces whose `meta` is its key, and a layout."""
+    """Let the reader choose a view: traces whose `meta` is its key, and a layout.
+
+    Traces without `meta` are in every view.
+    """
     keys, owner = list(labels), [trace.meta for trace in figure.data]
-    figure.for_each_trace(lambda trace: trace.update(visible=trace.meta == keys[0]))
+    figure.for_each_trace(lambda trace: trace.update(visible=trace.meta in (None, keys[0])))
     buttons = [
         {
             "label": labels[key],
             "method": "update",
-            "args": [{"visible": [one == key for one in owner]}, layout],
+            "args": [{"visible": [one in (None, key) for one in owner]}, layout],
         }
         for key, layout in zip(keys, layouts, strict=True)
     ]

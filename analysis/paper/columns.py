@@ -13,7 +13,7 @@ from math import nan
 import pandas as pd
 
 from analysis.paper import tables
-from analysis.paper.ids import table_ids
+from analysis.paper.tables import table_ids
 from rse_study.results.comparing.claims import Claim
 from rse_study.results.records import BASELINES
 

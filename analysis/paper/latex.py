@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from itertools import groupby
 
 import pandas as pd
 
@@ -39,7 +38,7 @@ PREAMBLE = r"needs \usepackage{booktabs}"
 def latex(table: pd.DataFrame, caption: str, comment: Iterable[str] = (), label: str = "") -> str:
     """Return a booktabs table: the first column left, all others right.
 
-    Pairs as columns make two lines of headings. `comment` lines are not printed; `label` has no `tab:`.
+    `comment` lines are not printed; `label` has no `tab:`.
     """
     lines = [_line(row) for row in table.itertuples(index=False)]
     named = [rf"\label{{tab:{label}}}"] if label else []
@@ -51,7 +50,7 @@ def latex(table: pd.DataFrame, caption: str, comment: Iterable[str] = (), label:
             *named,
             rf"\begin{{tabular}}{{l{'r' * (table.shape[1] - 1)}}}",
             r"\toprule",
-            *_head(table.columns),
+            _line(table.columns),
             r"\midrule",
             *lines,
             r"\bottomrule",
@@ -95,14 +94,3 @@ def _formula(found: re.Match[str]) -> str:
 
 def _line(cells: Iterable[object]) -> str:
     return " & ".join(map(escaped, cells)) + r" \\"
-
-
-def _head(columns: pd.Index) -> list[str]:
-    if not isinstance(columns, pd.MultiIndex):
-        return [_line(columns)]
-    upper, rules, last = [], [], 0
-    for name, part in groupby(columns, key=lambda pair: pair[0]):
-        first, last = last + 1, last + len(list(part))
-        upper.append(rf"\multicolumn{{{last - first + 1}}}{{c}}{{{escaped(name)}}}")
-        rules += [rf"\cmidrule(lr){{{first}-{last}}}"] if name else []
-    return [" & ".join(upper) + r" \\", " ".join(rules), _line(name for _, name in columns)]

@@ -5,15 +5,37 @@ only if the paper's text has their numbers. `source` is file:line of the paper's
 of a study's rows (`rho = 0.5`), all others those of the table without footnote marks.
 """
 
+import csv
 import difflib
 from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
 
-import pandas as pd
+from rse_study.deferred import DeferredModule
 
-from analysis.paper.ids import FIGURES, PAPER, table_ids
+if TYPE_CHECKING:
+    import pandas as pd
+else:  # `validate` looks up the ids alone
+    pd = DeferredModule("pandas")
+
+PAPER = files("analysis.paper")
+FIGURES = "figures.csv"
 
 
-def read_table(id: str) -> pd.DataFrame:
+def table_ids() -> tuple[str, ...]:
+    """Return the tables that `tables.read_table` reads, in alphabetical order."""
+    found = (PAPER / "tables").iterdir()
+    return tuple(sorted(path.name.removesuffix(".csv") for path in found if path.name.endswith(".csv")))
+
+
+def known_places() -> tuple[str, ...]:
+    """Return every table and figure that a study may name."""
+    with (PAPER / FIGURES).open(encoding="utf-8") as text:
+        figures = [row["id"] for row in csv.DictReader(text)]
+    return tuple(sorted({*table_ids(), *figures}))
+
+
+def read_table(id: str) -> "pd.DataFrame":
     """Return a row per number: row, column, group, value, spread, source.
 
     `group` is the block of the table, or ""; `value` is in the table's unit; `spread` is the number printed after a
@@ -28,7 +50,7 @@ def read_table(id: str) -> pd.DataFrame:
     return table.assign(value=pd.to_numeric(table["value"]), spread=pd.to_numeric(table["spread"]))
 
 
-def errata() -> pd.DataFrame:
+def errata() -> "pd.DataFrame":
     """Return what cannot be taken as printed, all as text.
 
     Columns: table, row, column, printed, computed, kind, note, source. kind: `average` does not recompute from its
@@ -38,7 +60,7 @@ def errata() -> pd.DataFrame:
     return _read("errata.csv")
 
 
-def measures() -> pd.DataFrame:
+def measures() -> "pd.DataFrame":
     """Return our metric for each column of the papers' main tables.
 
     Columns, all text: table, column, group, metric, note. group `*` is the block of the study's encoder. metric is as
@@ -49,7 +71,7 @@ def measures() -> pd.DataFrame:
     return _read("measures.csv")
 
 
-def claims() -> pd.DataFrame:
+def claims() -> "pd.DataFrame":
     """Return the papers' claims about their rows.
 
     Columns: id, table, kind, rows, margin (points, a float), measure, says, source. kind: `best` names a row, and
@@ -63,16 +85,16 @@ def claims() -> pd.DataFrame:
     return table.assign(margin=pd.to_numeric(table["margin"]).fillna(0.0))
 
 
-def figures() -> pd.DataFrame:
+def figures() -> "pd.DataFrame":
     """Return id, title, source of the papers' figures, and of one passage with claims."""
     return _read(FIGURES)
 
 
-def _read(path: str) -> pd.DataFrame:
+def _read(path: str) -> "pd.DataFrame":
     return _as_kept(path).copy()
 
 
 @cache
-def _as_kept(path: str) -> pd.DataFrame:
+def _as_kept(path: str) -> "pd.DataFrame":
     with (PAPER / path).open(encoding="utf-8") as text:
         return pd.read_csv(text, dtype=str, keep_default_na=False)

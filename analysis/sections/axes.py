@@ -4,13 +4,7 @@ import pandas as pd
 
 from analysis import page
 from analysis.contents import BASE, Contents
-from analysis.figures.search_features import (
-    draw_importance,
-    draw_path,
-    importance_data,
-    not_told_apart,
-    path_data,
-)
+from analysis.figures import search_features
 from analysis.formats import counted, join_words, show_condition, show_signed, show_with_interval
 
 FEW = 30  # trials below which an importance is mostly noise
@@ -44,7 +38,7 @@ CHOSEN = "The kept flip was chosen with the seeds shown, which flatters its gain
 def bars_of_all_trials(contents: Contents) -> pd.DataFrame:
     """Return the shares of the axes that every trial has."""
     axes = dict(zip(contents.study.headings, contents.study.axes, strict=True))
-    bars = importance_data(contents)
+    bars = search_features.importance_data(contents)
     return bars[[axis not in axes or not axes[axis].when for axis in bars["axis"]]]
 
 
@@ -65,7 +59,7 @@ def order_text(bars: pd.DataFrame) -> str:
     bars = bars.dropna(subset=["low", "high"])
     texts = []
     for evaluator, part in bars.groupby("evaluator"):
-        first, others = not_told_apart(part)
+        first, others = search_features.not_told_apart(part)
         if len(part) > 1 and len(others) == len(part) - 1:
             texts.append(f"{evaluator} cannot order the axes: every interval overlaps with that of {first}.")
         elif others:
@@ -96,7 +90,7 @@ def importance(contents: Contents) -> str:
     note = (
         f"Share of each axis in the variation of {contents.label}, over {counted(num, 'trial')}. {explained}"
     )
-    bars = importance_data(contents)
+    bars = search_features.importance_data(contents)
     if not is_of_all.all():
         numbers = rows.drop_duplicates("axis").set_index("axis")["num_trials"]
         shown["among"] = [
@@ -108,7 +102,7 @@ def importance(contents: Contents) -> str:
         note = f"{note} {OF_SOME_TRIALS}"
     note = f"{note} {WHISKERS if bars['low'].notna().any() else ''}"
     table = page.table(shown, name="importance")
-    figure = page.figure(draw_importance(bars), "importance", bars)
+    figure = page.figure(search_features.draw_importance(bars), "importance", bars)
     note = f"{note} {order_text(bars_of_all_trials(contents))}"
     few = page.paragraph(which_axis_text(contents), "note") if num < FEW else ""
     return page.section("Importance", page.paragraph(note.strip()), few, figure, table)
@@ -116,7 +110,7 @@ def importance(contents: Contents) -> str:
 
 def ablation_path(contents: Contents) -> str:
     """Return section "Ablation path"; "" before one of its points has ended."""
-    state, frame = contents.search.path, path_data(contents)
+    state, frame = contents.search.path, search_features.path_data(contents)
     if state is None or frame.empty:
         return ""
     seeds = join_words(map(str, state.seeds))
@@ -133,7 +127,9 @@ def ablation_path(contents: Contents) -> str:
         parts.append(
             page.paragraph("The path is not finished: only points that have ended are shown.", "note")
         )
-    parts.append(page.figure(draw_path(frame, contents.label, contents.decimals), "path", frame))
+    parts.append(
+        page.figure(search_features.draw_path(frame, contents.label, contents.decimals), "path", frame)
+    )
     less_is_better = contents.study.objective.direction == "minimize"
     shown = path_table(frame, contents.decimals, less_is_better=less_is_better)
     if len(shown):
@@ -143,7 +139,7 @@ def ablation_path(contents: Contents) -> str:
 
 def path_answer(contents: Contents) -> str:
     """Name the kept flips whose gains exclude 0; "" without a path that is over."""
-    state, frame = contents.search.path, path_data(contents)
+    state, frame = contents.search.path, search_features.path_data(contents)
     if state is None or not state.is_over:
         return ""
     flips = frame[frame["is_kept"] & (frame["place"] > 0)]

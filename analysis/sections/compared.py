@@ -41,8 +41,9 @@ NEW_ITEMS = (
     "bootstrap, which resamples both. The second tends to be too wide rather than too narrow."
 )
 MOVED = (
-    "The largest mean changes over seeds, in points, by the index of the item among those that were scored (from 0). A "
-    "pair changes by the percentage of the pairs that its cosine overtakes, because Spearman depends on ranks alone."
+    "The largest mean changes over seeds, by the index of the item among those that were scored (from 0). An input "
+    "changes by points, and a pair by the percentage of the pairs that its cosine overtakes, because Spearman depends "
+    "on ranks alone."
 )
 MISSING = (
     "Cells of earlier versions, and of studies with keep_items: false, have none, nor do scores that are neither a "

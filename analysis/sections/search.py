@@ -4,17 +4,9 @@ import pandas as pd
 
 from analysis import page
 from analysis.contents import BASE, Contents, baseline_scores, label_of, objective_decimals
+from analysis.figures import searched
 from analysis.figures.curves import curve_data, draw_curves
 from analysis.figures.search_features import draw_rungs, rungs_data
-from analysis.figures.searched import (
-    MOST_TRIALS,
-    draw_history,
-    draw_parallel,
-    draw_ranks,
-    draw_slice,
-    drawn_study,
-    trials_of,
-)
 from analysis.formats import counted, join_words, show_number
 from analysis.scores import degenerate_note, show_score, show_trials
 from analysis.search import settings, trials
@@ -90,7 +82,7 @@ def history(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> st
     complete = table[(table["status"] == "complete") & table["objective"].notna()]
     if len(complete):
         best = set(complete.loc[complete["best"], "trial"])
-        drawn = draw_history(drawn_study(contents, complete), scores, label, best, decimals)
+        drawn = searched.draw_history(searched.drawn_study(contents, complete), scores, label, best, decimals)
         parts.append(page.figure(drawn, "history", table[["trial", "objective", "t", "status", "best"]]))
     points = curve_data(table, contents.curves)
     if len(points):
@@ -173,11 +165,11 @@ def space_sections(contents: Contents, table: pd.DataFrame) -> list[str]:
         return []
     study, label, decimals = contents.study, contents.label, contents.decimals
     drawn, numbers = (
-        drawn_study(contents, complete),
+        searched.drawn_study(contents, complete),
         complete[["trial", "objective", "best", *study.headings]],
     )
     headings = study.heading_of
-    tried = {name for one in trials_of(drawn) for name in one.params}
+    tried = {name for one in searched.trials_of(drawn) for name in one.params}
     headings = {name: heading for name, heading in headings.items() if name in tried}
     marked = {
         name: float(part["objective"].iloc[0])
@@ -185,9 +177,13 @@ def space_sections(contents: Contents, table: pd.DataFrame) -> list[str]:
         if len(part)
     }
     is_less_better = study.objective.direction == "minimize"
-    few = f"At most {MOST_TRIALS} of {len(complete)} trials are drawn." if len(complete) > MOST_TRIALS else ""
+    few = (
+        f"At most {searched.MOST_TRIALS} of {len(complete)} trials are drawn."
+        if len(complete) > searched.MOST_TRIALS
+        else ""
+    )
     some = SOME_AXES if any(axis.when for axis in study.axes) else ""
-    lines = draw_parallel(drawn, headings, label, marked, is_less_better)
+    lines = searched.draw_parallel(drawn, headings, label, marked, is_less_better)
     texts = [
         page.paragraph(" ".join(one for one in (text, few) if one))
         for text in (f"{ALL_AXES} {some}".strip(), TWO_AXES, ONE_AXIS.format(label=label))
@@ -195,12 +191,12 @@ def space_sections(contents: Contents, table: pd.DataFrame) -> list[str]:
     sections = [page.section("All axes at once", texts[0], page.figure(lines, "parallel", numbers))]
     if len(headings) > 1 and len(complete) >= LEAST:
         ordered = {name: headings[name] for name in by_importance(contents) if name in headings} | headings
-        ranks = draw_ranks(drawn, ordered, label, decimals)
+        ranks = searched.draw_ranks(drawn, ordered, label, decimals)
         sections.append(page.section("Two axes at a time", texts[1], page.figure(ranks, "ranks", numbers)))
     best = set(complete.loc[complete["best"], "trial"])
     slices = [
         page.figure(
-            draw_slice(drawn, name, heading, label, best, decimals),
+            searched.draw_slice(drawn, name, heading, label, best, decimals),
             f"slice-{place}",
             complete[["trial", heading, "objective"]],
         )

@@ -15,7 +15,7 @@ from rse_study.data.labelled import StsPairs
 from rse_study.data.readers import read_sts
 from rse_study.evaluation.changes import CHANGES, ChangeResources
 from rse_study.evaluation.evaluations import Embed, PairsEvaluation, evaluation_row, is_one_vector, unit_rows
-from rse_study.results.item_scores import ItemScores
+from rse_study.results.files.evaluation_file import ItemScores
 from rse_study.results.records import PLANE, EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 from rse_study.tensors import Float

@@ -1,8 +1,11 @@
-"""Reasons why a number that is computed twice may differ in its last bits."""
+"""Reasons why a number that is computed twice may differ, and stale cells."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NEAR = 1e-6
 """Largest difference (relative beyond 1) of results where equal bits are not promised."""
@@ -70,3 +73,23 @@ def _machine(said: Mapping[str, Any]) -> str:
         return "what changed within the cell (machine, threads or versions)"
     parts = (said.get("device"), said.get("processor"), f"{said['kernels']} kernels", said.get("settings"))
     return ", ".join(part for part in parts if part and part != "none")
+
+
+def describe_stale(cells: "pd.DataFrame", provenance: list[dict[str, Any]]) -> str:
+    """Say which complete cells were made with other packages than the newest run's.
+
+    Empty if there are none. A changed code revision does not count: what it changes in the numbers is part of a cell's
+    identity.
+    """
+    now = provenance[-1].get("packages", {}) if provenance else {}
+    complete = cells[cells["status"] == "complete"]
+    found: dict[tuple[str, str, str], set[str]] = {}
+    for identity, content in zip(complete["identity"], complete["provenance"], strict=True):
+        for package, was in content.get("packages", {}).items():
+            if was != now.get(package, was):
+                found.setdefault((package, was, now[package]), set()).add(identity)
+    texts = [
+        f"{len(own)} made with {what} {was} (now {new})" for (what, was, new), own in sorted(found.items())
+    ]
+    number = len(set().union(*found.values()))
+    return f"{number} stale {'cell' if number == 1 else 'cells'}: {'; '.join(texts)}." if found else ""

@@ -137,22 +137,13 @@ class Reader:
 
     def attempts(self, retired: bool = False) -> "pd.DataFrame":
         """Return one row per attempt, by trial, seed and cell."""
-        return self._read(
-            "SELECT cell, trial, seed, number, executor, workers, threads, a.started, a.ended, outcome, a.reason"
-            " FROM attempt AS a JOIN cell ON cell = identity WHERE ?1 OR NOT retired"
-            " ORDER BY trial, seed, cell, number",
-            retired,
-        )
+        columns = "number, executor, workers, threads, own.started, own.ended, outcome, own.reason"
+        return self._of_cells("attempt", columns, "number", retired)
 
     def metrics(self, retired: bool = False, name: str = "") -> "pd.DataFrame":
         """Return one row per metric value: cell, trial, seed, t, name, value."""
-        frame = self._read(
-            "SELECT cell, trial, seed, t, name, value FROM metric JOIN cell ON cell = identity"
-            " WHERE (?1 OR NOT retired) AND ?2 IN ('', name) ORDER BY trial, seed, cell, t, name",
-            retired,
-            name,
-        )
-        return frame.astype({"value": float})
+        wanted = "(SELECT * FROM metric WHERE ?2 IN ('', name))"
+        return self._of_cells(wanted, "t, name, value", "t, name", retired, name).astype({"value": float})
 
     def thinned_metrics(self, bin_steps: int) -> "pd.DataFrame":
         """Return of each metric only the last point in every `bin_steps` steps.
@@ -189,12 +180,7 @@ class Reader:
 
     def rungs(self, retired: bool = False) -> "pd.DataFrame":
         """Return one row per verdict: cell, trial, seed, t, value, verdict."""
-        frame = self._read(
-            "SELECT cell, trial, seed, t, value, verdict FROM rung JOIN cell ON cell = identity"
-            " WHERE ?1 OR NOT retired ORDER BY trial, seed, cell, t",
-            retired,
-        )
-        return frame.astype({"value": float})
+        return self._of_cells("rung", "t, value, verdict", "t", retired).astype({"value": float})
 
     @once
     def evaluations(self, retired: bool = False) -> "pd.DataFrame":
@@ -249,6 +235,13 @@ class Reader:
         table["objective"] = values.where(cells["status"].isin(HAS_RESULT))
         table["t"] = cells["identity"].map(last["t"]).astype("Int64")
         return table.join(cells[["duration_s", "reason", "identity"]])
+
+    def _of_cells(self, table: str, columns: str, order: str, retired: bool, *more: str) -> "pd.DataFrame":
+        """Return rows of a table beside their cell, by trial, seed and cell."""
+        rows = f"SELECT cell, trial, seed, {columns} FROM {table} AS own JOIN cell ON cell = identity"
+        return self._read(
+            f"{rows} WHERE ?1 OR NOT retired ORDER BY trial, seed, cell, {order}", retired, *more
+        )
 
     def _read(self, query: str, *values: Any) -> "pd.DataFrame":
         return pd.read_sql_query(query, self._db, params=values)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 if TYPE_CHECKING:
-    from rse_study.results.item_scores import ItemScores
+    from rse_study.results.files.evaluation_file import ItemScores
 else:
     ItemScores = Any  # without numpy: `status` and completion read records alone
 

@@ -225,6 +225,12 @@ def margin_of(study: StudyRecord, metric: str = "") -> float:
 
 
 def is_in_points(study: StudyRecord, metric: str) -> bool:
-    """Whether a metric is a score x 100: its measure says so, or else its name."""
+    """Whether a metric is a score x 100."""
+    return unit_of(study, metric) == POINTS
+
+
+def unit_of(study: StudyRecord, metric: str) -> str:
+    """Return the unit of a metric, by its measure or else its name; "" if unknown."""
     units = {one.metric: one.unit for one in study.shown_measures}
-    return all(units.get(part, unit_by_name(part)) == POINTS for part in metric.split(MINUS))
+    found = {units.get(part, unit_by_name(part)) for part in (metric or study.objective.metric).split(MINUS)}
+    return found.pop() if len(found) == 1 else ""

@@ -3,8 +3,7 @@
 import pytest
 
 from analysis.contents import read_contents
-from analysis.index import changed_at
-from analysis.report import write_report
+from analysis.report import changed_at, write_report
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
 from tests.analysis import gridded, searched

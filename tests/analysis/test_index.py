@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from analysis.index import changed_at, refresh_report, study_folders, write_index
+from analysis.report import changed_at, refresh_report, study_folders, write_index
 from rse_study.results.files import backup
 from rse_study.results.files.lock import take_lock
 from rse_study.results.files.schema import ledger_path

@@ -11,7 +11,7 @@ HEAVY = ("torch", "ray", "optuna", "transformers")
 LIGHT = (
     *("rse_study.spec", "rse_study.registry", "rse_study.yaml12", "rse_study.errors"),
     *("rse_study.results.files.ledger", "rse_study.results.reader", "rse_study.results.files.result_file"),
-    *("analysis.report", "analysis.index", "analysis.scores"),
+    *("analysis.report", "analysis.report", "analysis.scores"),
 )
 LOOK = """
 import sys

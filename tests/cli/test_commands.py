@@ -6,8 +6,7 @@ import sys
 
 import typer
 
-from rse_study.cli.app import app
-from rse_study.cli.commands import COMMANDS
+from rse_study.cli.app import COMMANDS, app
 from rse_study.results.files.ledger import Ledger
 from tests.cases import cases
 from tests.cli.a_study import SEARCH, cell_of, run, start

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from rse_study.cli.commands import COMMANDS, command_of
+from rse_study.cli.app import COMMANDS, command_of
 from tests.analysis import tabled
 from tests.cli.output_schema import SCHEMA
 

@@ -1,6 +1,6 @@
 import pandas as pd
 
-from rse_study.results.staleness import describe_stale
+from rse_study.results.bit_equality import describe_stale
 
 OLD, NEW = {"torch": "2.12", "numpy": "2.4"}, {"torch": "2.13", "numpy": "2.4"}
 

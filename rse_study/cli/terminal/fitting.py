@@ -1,7 +1,8 @@
-"""Text fitted into a width in columns, of which some characters take two."""
+"""Texts and tables fitted into a width; some characters take two columns of it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 
@@ -56,3 +57,80 @@ def _lines(paragraph: str, width: int, indent: str) -> Iterator[str]:
         else:
             line += word
     yield line
+
+
+GAP = "  "
+FIRST_SHARE = 0.4
+"""of the width: the first column is shortened to it before another one is left out"""
+NUMBER = re.compile(r"[\[(]?[+\-\N{MINUS SIGN}]?\d")
+TextColumn = list[str]
+"""a heading, perhaps broken into lines, and a text for each row"""
+
+
+class TextTable(NamedTuple):
+    """The lines of a table, and the headings it had no room for."""
+
+    lines: tuple[str, ...]
+    dropped: tuple[str, ...] = ()
+
+
+def text_table(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    width: int | None = None,
+    droppable: Sequence[str] = (),
+) -> TextTable:
+    """Align rows of texts as lines; no row is ever broken.
+
+    Where lines would be wider than `width`, headings are broken at spaces, then the first column, which names the rows,
+    is shortened, then whole columns are left out: those of `droppable` in that order, then others from the right.
+    """
+    columns = {name: [name, *(str(row[place]) for row in rows)] for place, name in enumerate(headings)}
+    if width is None or _width(columns) <= width:
+        return TextTable(_set_side_by_side(columns))
+    columns = {name: _broken(*column) for name, column in columns.items()}
+    first, names = headings[0], columns[headings[0]]
+    if _width(columns) > width:
+        columns[first] = _shortened(names, max(1, int(width * FIRST_SHARE)))
+    for name in dict.fromkeys((*droppable, *headings[:0:-1])):
+        if _width(columns) > width and name != first:
+            columns.pop(name, None)
+    columns[first] = _shortened(names, max(1, width - _width(columns) + _width_of(columns[first])))
+    return TextTable(_set_side_by_side(columns), tuple(name for name in headings if name not in columns))
+
+
+def _broken(heading: str, *cells: str) -> TextColumn:
+    """Break the heading into lines no wider than the cells or its longest word."""
+    room = max(map(cell_len, (*cells, *heading.split(" "))))
+    return [wrapped(heading, room, ""), *cells]
+
+
+def _shortened(column: TextColumn, width: int) -> TextColumn:
+    """Shorten the column to `width`, or as far as its cells can still be told apart."""
+    heading, *cells = column
+    for room in range(width, _width_of(column)):
+        short = [shorten(cell, room) for cell in cells]
+        if len(set(short)) == len(set(cells)):
+            return ["\n".join(shorten(line, room) for line in heading.split("\n")), *short]
+    return column
+
+
+def _width_of(column: TextColumn) -> int:
+    return max(cell_len(line) for text in column for line in text.split("\n"))
+
+
+def _width(columns: Mapping[str, TextColumn]) -> int:
+    return sum(map(_width_of, columns.values())) + len(GAP) * (len(columns) - 1)
+
+
+def _set_side_by_side(columns: Mapping[str, TextColumn]) -> tuple[str, ...]:
+    """Return the lines: words to the left, the first column and its heading too, numbers to the right."""
+    height, shown = max(heading.count("\n") for heading, *_ in columns.values()), []
+    for place, (heading, *cells) in enumerate(columns.values()):
+        texts = [*[""] * (height - heading.count("\n")), *heading.split("\n"), *cells]
+        width = max(map(cell_len, texts))
+        spaces = [" " * (width - cell_len(text)) for text in texts]
+        is_number = place > 0 and any(map(NUMBER.match, cells))
+        pairs = zip(spaces, texts, strict=True) if is_number else zip(texts, spaces, strict=True)
+        shown.append(map("".join, pairs))
+    return tuple(GAP.join(row).rstrip() for row in zip(*shown, strict=True))

@@ -1,13 +1,19 @@
-"""Lines and tables inside the width of a terminal; what is piped is left whole."""
+"""Lines, tables, JSON and next steps for readers; what is piped is left whole."""
 
+import json
+import os
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from rse_study.cli.terminal.fitting import harmless, wrapped
-from rse_study.cli.terminal.text_table import text_table
+from rse_study.cli.parameters import DEFAULT_STORE
+from rse_study.cli.terminal.fitting import harmless, text_table, wrapped
+from rse_study.study.definition.shipped import shipped_studies
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,3 +109,57 @@ def _named(names: Sequence[str]) -> str:
     number = f"{len(names)} column{'s' * (len(names) > 1)}"
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return f"{number} ({', '.join(names[:MOST_NAMED])}{more})"
+
+
+def json_of(content: Any) -> str:
+    """Write JSON in ASCII; NaN and infinity become null.
+
+    >>> print(json_of([0.5, float("nan")]))
+    [
+     0.5,
+     null
+    ]
+    """
+    return json.dumps(_finite(content), indent=1, allow_nan=False)
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    return None if isinstance(content, float) and not isfinite(content) else content
+
+
+def command(*words: str | Path) -> str:
+    """Return a command of ours, ready to be copied.
+
+    >>> command("check", "my study")
+    "rse-study check 'my study'"
+    """
+    return shlex.join(["rse-study", *map(str, words)])
+
+
+def in_store(store: Path) -> tuple[str, ...]:
+    """Return the option that names the store, where it is not the default one."""
+    return () if store == DEFAULT_STORE else ("--store", str(store))
+
+
+def with_overrides(overrides: Sequence[str]) -> tuple[str, ...]:
+    """Return the options that repeat these overrides."""
+    return tuple(word for override in overrides for word in ("-o", override))
+
+
+def run_again(name: str, store: Path) -> str:
+    """Return the command that continues a study, as far as its file is known."""
+    shipped = {path.stem.replace("_", "-"): path.stem for path in shipped_studies()}
+    is_shipped = name.replace("_", "-") in shipped
+    file = f"{name}.yaml" if os.path.isfile(f"{name}.yaml") else name if is_shipped else "STUDY.yaml"
+    return command("run", file, *in_store(store))
+
+
+def suggest(*steps: str) -> None:
+    """Print `Next: ...` on stderr, where it disturbs no pipe, if a step follows."""
+    if given := "; ".join(filter(None, steps)):
+        sys.stdout.flush()
+        say(f"Next: {given}", stderr())

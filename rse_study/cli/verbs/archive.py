@@ -1,19 +1,18 @@
-"""The body of `archive`: a study as one file, to read and continue elsewhere."""
+"""The bodies of `archive` and `unpack`: a study as one file, and back."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rse_study.assets.fingerprint import trained_assets
 from rse_study.cli import parameters
-from rse_study.cli.arguments.study import study_folder
-from rse_study.cli.arguments.writable import require_file
+from rse_study.cli.arguments.paths import require_file, study_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
-from rse_study.cli.terminal.next_step import command, suggest
-from rse_study.cli.terminal.screen import stderr
+from rse_study.cli.terminal.screen import command, stderr, suggest
 from rse_study.data.location import cache_dir
-from rse_study.results.archive import write_archive
+from rse_study.errors import InputError
+from rse_study.results.archive import unpack_archive, write_archive
+from rse_study.results.files.schema import is_archive
 
 
 def archive_study(
@@ -29,6 +28,8 @@ def archive_study(
     study of the store, which `run` continues. It holds the ledger, the results and the weights of an encoder or
     generator that was trained here, but no models of cells and no texts.
     """
+    from rse_study.assets.fingerprint import trained_assets  # imports torch, which `unpack` does without
+
     folder = study_folder(study, store)
     path = out or Path(f"{folder.resolve().name}.tar.xz")
     require_file(path, where="--out")
@@ -36,3 +37,19 @@ def archive_study(
         write_archive(folder, path, trained_assets(folder, cache_dir()))
     print(path)
     suggest(command("report", str(path)))
+
+
+def unpack_study(
+    archive: Annotated[Path, typer.Argument(metavar="FILE", help="What `archive` wrote: STUDY.tar.xz.")],
+    store: parameters.Store = parameters.DEFAULT_STORE,
+) -> None:
+    """Unpack an archive into the store, and print its study's file.
+
+    `run` continues the study in that file.
+    """
+    if not is_archive(str(archive)):
+        remedy = "Name the file that `rse-study archive STUDY` wrote, STUDY.tar.xz"
+        raise InputError("is no archive", where=str(archive), remedy=remedy)
+    folder = unpack_archive(archive, store)
+    print(folder / f"{folder.name}.yaml")
+    suggest(command("report", str(folder)))

@@ -16,12 +16,9 @@ from analysis.paper.layout import write_layouts
 from analysis.sections.compared import crossed_table, missing_text
 from rse_study import open_study
 from rse_study.cli import parameters
-from rse_study.cli.arguments.study import problems_of_table, study_folder
-from rse_study.cli.arguments.writable import require_folder
+from rse_study.cli.arguments.paths import problems_of_table, require_folder, study_folder
+from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.errors import CONTRADICTED, INCOMPLETE, OK
-from rse_study.cli.terminal.json_output import json_of
-from rse_study.cli.terminal.next_step import command, in_store, run_again, suggest
-from rse_study.cli.terminal.screen import announce, print_table
 from rse_study.errors import InputError
 from rse_study.results.citation import citation
 from rse_study.results.comparing.claims import ClaimVerdict
@@ -78,15 +75,15 @@ def check_study(
         return _print_json(comparison, contrasts, inert)
     show_comparison(comparison, is_wide)
     for line in inert:
-        announce(line)
+        screen.announce(line)
     if crossed["crossed_low"].notna().any():
-        print_table(crossed_table(crossed), SEE_ALL, droppable=("seeds", "items"), is_wide=is_wide)
+        screen.print_table(crossed_table(crossed), SEE_ALL, droppable=("seeds", "items"), is_wide=is_wide)
     if missing := missing_text(crossed):
-        announce(missing)
+        screen.announce(missing)
     for path in write_layouts(comparison, out, cited) if out else ():
         print(path)
     code = code_of(comparison)
-    suggest(_next(comparison, study, store, code, is_written=out is not None))
+    screen.suggest(_next(comparison, study, store, code, is_written=out is not None))
     return code
 
 
@@ -104,50 +101,50 @@ def _print_json(comparison: Comparison, contrasts: pd.DataFrame, inert: Sequence
         "inert": inert,
         "exit_code": code,
     }
-    print(json_of(content))
+    print(screen.json_of(content))
     return code
 
 
 def show_comparison(comparison: Comparison, is_wide: bool = False) -> None:
     """Print rows, columns, claims and remarks, of tables as much as there is room for."""
-    announce(f"{comparison.name}: {comparison.label}")
-    print_table(rows_table(comparison), SEE_ALL, droppable=LEAST_IMPORTANT, is_wide=is_wide)
-    announce("")
+    screen.announce(f"{comparison.name}: {comparison.label}")
+    screen.print_table(rows_table(comparison), SEE_ALL, droppable=LEAST_IMPORTANT, is_wide=is_wide)
+    screen.announce("")
     if comparison.columns:
         has_numbers = any(cell.column.printed for cell in comparison.columns)
-        announce(f"{comparison.table}: ours" + (" (the paper's)" if has_numbers else ""))
-        print_table(wide_table(comparison.columns), SEE_ALL, is_wide=is_wide)
+        screen.announce(f"{comparison.table}: ours" + (" (the paper's)" if has_numbers else ""))
+        screen.print_table(wide_table(comparison.columns), SEE_ALL, is_wide=is_wide)
         for line in (*column_remarks(comparison.columns, comparison.table), ""):
-            announce(line)
+            screen.announce(line)
     if comparison.effects.factors:
         if len(effects := effects_table(comparison.effects)):
-            print_table(effects, SEE_ALL, droppable=LEAST_IMPORTANT, is_wide=is_wide)
+            screen.print_table(effects, SEE_ALL, droppable=LEAST_IMPORTANT, is_wide=is_wide)
         for line in (*effects_remarks(comparison.effects), ""):
-            announce(line)
+            screen.announce(line)
     for judged in claims_table(comparison).itertuples():
-        announce(f"{judged.verdict}: {judged.claim} ({judged.source})")
+        screen.announce(f"{judged.verdict}: {judged.claim} ({judged.source})")
         if judged.difference:
-            announce(f"    {judged.difference}")
+            screen.announce(f"    {judged.difference}")
     for line in remarks(comparison):
-        announce(line)
+        screen.announce(line)
     if not _decided(comparison):
-        announce(NO_CLAIM)
+        screen.announce(NO_CLAIM)
 
 
 def _next(comparison: Comparison, study: str, store: Path, code: int, *, is_written: bool) -> str:
     """Run what is missing; write down what is settled."""
-    where = in_store(store)
+    where = screen.in_store(store)
     if not comparison.is_complete or any(cell.is_open for cell in comparison.columns):
-        return run_again(comparison.name, store)
+        return screen.run_again(comparison.name, store)
     if comparison.scores.failed_rows:
-        return f"{command('status', study, *where)} (says why cells failed)"
+        return f"{screen.command('status', study, *where)} (says why cells failed)"
     if comparison.scores.criterion.lost:
-        return f"{command('report', study, *where)} (shows the course of each cell)"
+        return f"{screen.command('report', study, *where)} (shows the course of each cell)"
     if code == INCOMPLETE and _decided(comparison):
-        return f"add seeds to its file, then {run_again(comparison.name, store)}"
+        return f"add seeds to its file, then {screen.run_again(comparison.name, store)}"
     if is_written or code == CONTRADICTED:
-        return command("report", study, *where)
-    return command("check", study, *where, "--out", "tables")
+        return screen.command("report", study, *where)
+    return screen.command("check", study, *where, "--out", "tables")
 
 
 def code_of(comparison: Comparison) -> int:

@@ -9,11 +9,8 @@ import pandas as pd
 import typer
 
 from rse_study.cli import parameters
-from rse_study.cli.arguments.study import study_folder
-from rse_study.cli.arguments.writable import require_file
-from rse_study.cli.terminal.json_output import json_of
-from rse_study.cli.terminal.next_step import command, in_store, suggest
-from rse_study.cli.terminal.screen import announce
+from rse_study.cli.arguments.paths import require_file, study_folder
+from rse_study.cli.terminal.screen import announce, command, in_store, json_of, suggest
 from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
 from rse_study.results.comparing.comparisons import MIN_SEEDS, compare, row_scores

@@ -13,9 +13,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from rse_study.cli import parameters
-from rse_study.cli.terminal.json_output import json_of
-from rse_study.cli.terminal.next_step import command, suggest
-from rse_study.cli.terminal.screen import announce
+from rse_study.cli.terminal.screen import announce, command, json_of, suggest
 from rse_study.errors import InputError
 
 PACKAGES = (

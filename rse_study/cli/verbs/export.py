@@ -7,10 +7,9 @@ import typer
 
 from rse_study.cli import parameters
 from rse_study.cli.arguments.model import cell_folder
-from rse_study.cli.arguments.writable import require_folder
+from rse_study.cli.arguments.paths import require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
-from rse_study.cli.terminal.next_step import command, suggest
-from rse_study.cli.terminal.screen import stderr
+from rse_study.cli.terminal.screen import command, stderr, suggest
 from rse_study.models.export import export
 from rse_study.models.loading import load_encoder
 from rse_study.results.citation import card_of_cell

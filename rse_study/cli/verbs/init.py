@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from rse_study.cli.arguments.writable import require_folder
-from rse_study.cli.terminal.next_step import command, suggest
+from rse_study.cli.arguments.paths import require_folder
+from rse_study.cli.terminal.screen import command, suggest
 from rse_study.errors import InputError
 from rse_study.results.files.atomic import write_whole
 from rse_study.study.definition.config import Study

@@ -15,13 +15,11 @@ from analysis.formats import counted
 from rse_study.cli import parameters
 from rse_study.cli.arguments.materials import materials_of
 from rse_study.cli.arguments.model import find_cell
-from rse_study.cli.arguments.study import study_folder
-from rse_study.cli.arguments.writable import require_cache, require_new_folder
+from rse_study.cli.arguments.paths import require_cache, require_new_folder, study_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.cell_names import names_by_identity
 from rse_study.cli.terminal.errors import CONTRADICTED, INCOMPLETE, OK
-from rse_study.cli.terminal.next_step import command, suggest
-from rse_study.cli.terminal.screen import announce
+from rse_study.cli.terminal.screen import announce, command, suggest
 from rse_study.errors import InputError
 from rse_study.results.bit_equality import NEAR, what_differs
 from rse_study.results.files.result_file import Point, Result

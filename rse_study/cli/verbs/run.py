@@ -11,17 +11,15 @@ import typer
 
 from analysis.comparison_table import NOT_AGAIN
 from analysis.report import write_report
+from analysis.scores import as_text
 from rse_study.cli import parameters
 from rse_study.cli.arguments.materials import evaluation_of, materials_of
-from rse_study.cli.arguments.study import problems_of_table, study_file
-from rse_study.cli.arguments.writable import require_cache, require_folder
+from rse_study.cli.arguments.paths import problems_of_table, require_cache, require_folder, study_file
+from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.terminal.cell_names import names_by_identity
 from rse_study.cli.terminal.errors import INCOMPLETE, OK
-from rse_study.cli.terminal.next_step import command, in_store, suggest, with_overrides
 from rse_study.cli.terminal.progress import ProgressBoard
-from rse_study.cli.terminal.screen import announce, say, stderr
-from rse_study.cli.terminal.study_table import show_table
 from rse_study.data.location import data_dir
 from rse_study.deferred import DeferredName
 from rse_study.errors import InputError, InputErrors
@@ -65,26 +63,28 @@ def run_and_report(
     overrides = overrides or []
     checked = read_study(study_file(study), overrides, max_hours)
     folder = store / checked.study.name
-    announce(f"{checked.study.name}: {checked.study.question}")
+    screen.announce(f"{checked.study.name}: {checked.study.question}")
     for warning in checked.warnings:
-        announce(f"warning: {warning}")
+        screen.announce(f"warning: {warning}")
     if track and folder.is_dir():
-        announce(f"note: {track} gets the cells that run now; docs/trackers.md logs those that have ended")
+        screen.announce(
+            f"note: {track} gets the cells that run now; docs/trackers.md logs those that have ended"
+        )
     # What is wrong with Ray's folder is said before the work.
     with nullcontext() if address else ray_folder():
         notes = _require_everything(checked, folder, on_this_machine=not address)
     for note in notes:
-        announce(f"note: {note}")
+        screen.announce(f"note: {note}")
     on_ray = {"num_cpus": cpus, "address": address, "track": track, "max_hours": max_hours}
     _run_missing(checked, folder, is_revised=is_revised, **on_ray)
-    again = command("run", study, *with_overrides(overrides), *in_store(store), "--wide")
+    again = screen.command("run", study, *screen.with_overrides(overrides), *screen.in_store(store), "--wide")
     with Reader(folder) as reader:
         show_table(reader, f"{again}, or in the report", is_wide)
         with ActivityBars() as bars, bars.waiting("writing the report"):
             report = write_report(folder)
-        announce(f"report: {report.resolve()}")
+        screen.announce(f"report: {report.resolve()}")
         code = conclude(reader)
-    suggest(_next(checked, store, code))
+    screen.suggest(_next(checked, store, code))
     return code
 
 
@@ -93,7 +93,7 @@ def _consents(board: ProgressBoard, pending: PendingRevision) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     board.bars.live.stop()  # which would be drawn over the question
-    say(str(pending.refusal), stderr())
+    screen.say(str(pending.refusal), screen.stderr())
     try:
         if typer.confirm("Revise it?", err=True):
             return True
@@ -104,7 +104,9 @@ def _consents(board: ProgressBoard, pending: PendingRevision) -> bool:
 
 def _run_missing(checked: CheckedStudy, folder: Path, *, is_revised: bool, **on_ray: Any) -> None:
     if os.environ.get("RAY_ADDRESS") and not on_ray["address"]:
-        announce("note: RAY_ADDRESS is not followed: this run starts Ray itself. --address auto joins it")
+        screen.announce(
+            "note: RAY_ADDRESS is not followed: this run starts Ray itself. --address auto joins it"
+        )
     evaluation = partial(evaluation_of, checked.settings_in(data_dir()))
     study = checked.study
     may_need_fewer = study.gives_seeds_until_decided or study.search_budget or study.ablation_path
@@ -130,12 +132,12 @@ def num_planned(folder: Path) -> int:
 
 def _next(checked: CheckedStudy, store: Path, code: int) -> str:
     """Ask why cells are missing; else do what a grid or a search is made for."""
-    name, where = checked.study.name, in_store(store)
+    name, where = checked.study.name, screen.in_store(store)
     if code != OK:
-        return command("status", name, *where)
+        return screen.command("status", name, *where)
     if checked.study.grid is not None:
-        return command("check", name, *where)
-    return command("export", name, f"{name}-best", *where)
+        return screen.command("check", name, *where)
+    return screen.command("export", name, f"{name}-best", *where)
 
 
 def _require_everything(checked: CheckedStudy, folder: Path, *, on_this_machine: bool) -> list[str]:
@@ -168,5 +170,16 @@ def conclude(reader: Reader) -> int:
     if failed:
         told += f". {names[failed.identity]}: {failed.reason}"
         told += f". {NOT_AGAIN}" if counts["failed"] else ""
-    say(told, stderr())
+    screen.say(told, screen.stderr())
     return INCOMPLETE
+
+
+def show_table(reader: Reader, see_all: str, is_wide: bool = False) -> None:
+    """Print a study's table; columns of seeds are left out first."""
+    study, table = reader.study(), as_text(reader)
+    label = study.objective.label or study.objective.metric
+    if study.kind == "grid":
+        screen.announce(f"{label}:")
+        table = table.rename(columns={name: name.removeprefix(f"{label} ") for name in table.columns})
+    seeds = [name for name in table.columns[::-1] if name.startswith("seed ")]
+    screen.print_table(table, see_all, droppable=[*seeds, "time", "step"], is_wide=is_wide)

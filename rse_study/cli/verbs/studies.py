@@ -10,9 +10,7 @@ import typer
 
 from analysis.formats import counted
 from rse_study.cli import parameters
-from rse_study.cli.terminal.json_output import json_of
-from rse_study.cli.terminal.next_step import command, suggest
-from rse_study.cli.terminal.screen import announce
+from rse_study.cli.terminal.screen import announce, command, json_of, suggest
 from rse_study.errors import InputError
 from rse_study.results.reader import Reader
 from rse_study.search.state import SearchState, describe_counts

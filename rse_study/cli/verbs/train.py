@@ -9,11 +9,9 @@ import typer
 from rse_study.activity import ActivityCallback
 from rse_study.cli import parameters
 from rse_study.cli.arguments.materials import materials_of
-from rse_study.cli.arguments.study import trial_file
-from rse_study.cli.arguments.writable import require_cache, require_folder
+from rse_study.cli.arguments.paths import require_cache, require_device, require_folder, trial_file
 from rse_study.cli.terminal.activity_bars import ActivityBars
-from rse_study.cli.terminal.next_step import command, suggest
-from rse_study.cli.terminal.screen import announce, describe, marked
+from rse_study.cli.terminal.screen import announce, command, describe, marked, suggest
 from rse_study.data.labelled import StsPairs
 from rse_study.data.location import data_dir
 from rse_study.deferred import DeferredName
@@ -28,11 +26,9 @@ from rse_study.training.materials import identity_of
 from rse_study.training.trial import Trial
 
 if TYPE_CHECKING:
-    from rse_study.cli.arguments.device import require_device
     from rse_study.study.baselines import measure_baseline
     from rse_study.training.loop import Progress, finished, train_in_process
 else:  # these import torch, which a refused file need not wait for
-    require_device = DeferredName("rse_study.cli.arguments.device", "require_device")
     measure_baseline = DeferredName("rse_study.study.baselines", "measure_baseline")
     finished = DeferredName("rse_study.training.loop", "finished")
     train_in_process = DeferredName("rse_study.training.loop", "train_in_process")

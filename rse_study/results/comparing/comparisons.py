@@ -24,7 +24,7 @@ from rse_study.results.comparing.row_seeds import row_seeds_of
 from rse_study.results.reader import Reader
 from rse_study.results.row_names import names_of_cells, own_baseline
 from rse_study.results.statistics import confidence_sequence, e_value
-from rse_study.results.study_record import MINUS, margin_of
+from rse_study.results.study_record import MINUS, margin_of, unit_of
 
 ContrastWeights = Mapping[str, float]
 FIXED = Criterion()
@@ -142,7 +142,8 @@ def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores
         degenerate = reader.collapsed() if is_objective else _collapsed(evaluations, metric)
         scored = _scored(cells.assign(degenerate=cells["identity"].isin(degenerate)), values)
         names, less = scored["row"].unique(), study.is_less_better(metric)
-        own = replace(rule, margin=margin_of(study, metric), less_is_better=less)
+        unit = unit_of(study, metric)
+        own = replace(rule, margin=margin_of(study, metric), unit=unit, less_is_better=less)
         own = with_outcomes(own, scored, minus)
         found[metric] = Scores(
             table=scored.pivot(index="row", columns="seed", values="value").reindex(names),

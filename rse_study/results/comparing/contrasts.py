@@ -103,13 +103,11 @@ def numbers_of(
     scores: comparisons.Scores, weights: comparisons.ContrastWeights, one: comparisons.ComparedContrast | None
 ) -> dict[str, Any]:
     """Return what frames say of a contrast; below 3 seeds its mean alone."""
-    rule = {"criterion": scores.criterion.on(weights).name, "margin": scores.criterion.margin}
+    criterion = scores.criterion.on(weights)
+    rule = {"criterion": criterion.name, "margin": criterion.margin, "unit": criterion.unit}
     if one is None:
-        return (
-            _too_few(comparisons.differences(scores.table, weights).tolist())
-            | rule
-            | {"verdict": "undecided"}
-        )
+        few = _too_few(comparisons.differences(scores.table, weights).tolist())
+        return few | rule | {"verdict": "undecided"}
     rule["verdict"] = one.verdict
     is_apart = one.deciding.excludes(0.0)
     return {"num_seeds": one.n, "mean": one.mean, **contrast_numbers(one), "excludes_zero": is_apart, **rule}

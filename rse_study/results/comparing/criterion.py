@@ -9,8 +9,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from rse_study.results.comparing.row_seeds import LARGEST
+from rse_study.results.records import POINTS
 from rse_study.results.statistics import Interval, confidence_sequence, t_interval
-from rse_study.results.study_record import StudyRecord, margin_of
+from rse_study.results.study_record import StudyRecord, margin_of, unit_of
 
 LEVEL = 0.95
 SO_FAR = " So far, rows with cells still to run follow the 95% confidence sequence, which allows any number of looks."
@@ -47,6 +48,8 @@ class Criterion:
     why: str = ""
     margin: float = 0.0
     """A difference of no more than this counts as none; 0 where no margin is set."""
+    unit: str = ""
+    """Of the margin, POINTS or another one; empty if unknown."""
     less_is_better: bool = False
     margins_seen: tuple[float, ...] = ()
     """The objective's margins, oldest first, if it was changed after there were results."""
@@ -106,7 +109,8 @@ class Criterion:
     @property
     def within(self) -> str:
         """The margin as words that follow "the same"; "" without one."""
-        return f" within \N{PLUS-MINUS SIGN}{self.margin:g}" if self.margin else ""
+        unit = f" {self.unit}" if self.unit not in ("", POINTS) else ""
+        return f" within \N{PLUS-MINUS SIGN}{self.margin:g}{unit}" if self.margin else ""
 
     def sentence(self, num_together: int = 1, noun: str = "row") -> str:
         """Say what decides, and why."""
@@ -141,7 +145,9 @@ def criterion_of(study: StudyRecord, revisions: pd.DataFrame, cells: pd.DataFram
     were chosen before the first result and never changed. `cells` are those of `Reader.cells`, with retired ones.
     """
     looked = list(_after_a_look(study, revisions, cells))
-    rule = Criterion(margin=margin_of(study), margins_seen=_margins_seen(study, looked))
+    rule = Criterion(
+        margin=margin_of(study), unit=unit_of(study, ""), margins_seen=_margins_seen(study, looked)
+    )
     if isinstance(_seeds(study, study.resolved), Mapping):
         return replace(rule, is_anytime=True, why="seeds are added until a row is decided")
     changed = _changed_after_a_look(study, looked)

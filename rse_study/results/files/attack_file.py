@@ -122,13 +122,17 @@ def read_attacks(folder: Path) -> AttackFolder:
     rows = [_with_goal(row, head, path) for row, (head, _), path in zip(rows, counted, paths, strict=True)]
     others = [_outcomes(path)[1] for path in sorted({*folder.glob("*.jsonl")} - {*paths})]
     frames = [*(frame for _, frame in counted), *(frame.assign(is_counted=False) for frame in others)]
-    summary = pd.DataFrame([row.model_dump() for row in rows], columns=list(SummaryRow.model_fields))
-    floats = [
-        name for name, field in SummaryRow.model_fields.items() if field.annotation in (float, float | None)
-    ]
     columns = ["set", "recipe", *OutcomeRow.model_fields, CLASSES, "is_counted"]
     outcomes = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
-    return AttackFolder(summary.astype(dict.fromkeys(floats, float)), outcomes)
+    return AttackFolder(summary_frame(rows), outcomes)
+
+
+def summary_frame(rows: Iterable[SummaryRow]) -> pd.DataFrame:
+    """Return rows of a summary as the frame of `AttackFolder`."""
+    fields = SummaryRow.model_fields
+    floats = [name for name, field in fields.items() if field.annotation in (float, float | None)]
+    frame = pd.DataFrame([row.model_dump() for row in rows], columns=list(fields))
+    return frame.astype(dict.fromkeys(floats, float))
 
 
 def reaching(row: SummaryRow, goal: Any, tau: Any) -> SummaryRow:

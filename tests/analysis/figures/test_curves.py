@@ -6,7 +6,7 @@ import pytest
 from analysis.contents import is_watched
 from analysis.figures.curves import bands_data, course_data, draw_bands
 from analysis.report import write_report
-from analysis.sections.course import course
+from analysis.sections.results import course
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
 from tests.analysis import gridded, searched

@@ -8,8 +8,7 @@ import torch
 
 from analysis.figures.papers import PAIRS
 from analysis.paper.columns import BLOCKS, MEAN, TOGETHER, columns_of, our_row
-from analysis.paper.ids import table_ids
-from analysis.paper.tables import measures, read_table
+from analysis.paper.tables import measures, read_table, table_ids
 from rse_study.data.labelled import Labelled, StsPairs
 from rse_study.data.labelled_sets import ANLI_ROUNDS
 from rse_study.data.tasks import GLUE, NLI_CLASSES

@@ -5,8 +5,8 @@ import pytest
 
 from analysis.comparison_table import printed_rows, rows_table, show_interval
 from analysis.formats import DEGENERATE, STAR, show_signed
-from analysis.paper.ids import known_places
 from analysis.paper.layout import marks, place_name, scores_caption, write_layouts
+from analysis.paper.tables import known_places
 from tests.analysis import tabled
 from tests.analysis.paper.typeset import lines_between, typeset
 

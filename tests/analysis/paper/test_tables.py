@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from analysis.paper.columns import BLOCKS, MEAN
-from analysis.paper.ids import table_ids
-from analysis.paper.tables import claims, errata, figures, measures, read_table
+from analysis.paper.tables import claims, errata, figures, measures, read_table, table_ids
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from tests.cases import cases
 

@@ -1,6 +1,6 @@
 import dataclasses
 
-from analysis.sections.course import checks_table, diagnostics
+from analysis.sections.results import checks_table, diagnostics
 from rse_study.perturbations.blend import Blend
 from rse_study.results.row_checks import RowChecks
 from tests.analysis.outline import Outline

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from rse_study.cli.app import app
-from rse_study.cli.terminal.next_step import command, in_store, run_again, with_overrides
+from rse_study.cli.terminal.screen import command, in_store, run_again, with_overrides
 from rse_study.results.files.ledger import Ledger
 from tests.analysis import tabled
 from tests.cli.a_study import SEARCH, cell_of, run

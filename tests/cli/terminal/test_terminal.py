@@ -19,7 +19,7 @@ NAMES = (
 )
 TABLE = """
 from pathlib import Path
-from rse_study.cli.terminal.study_table import show_table
+from rse_study.cli.verbs.run import show_table
 from rse_study.results.reader import Reader
 show_table(Reader(Path("studies/{study}")), "rse-study run {study} --wide, or in the report")
 """

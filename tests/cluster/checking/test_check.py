@@ -2,7 +2,7 @@
 
 import json
 
-from rse_study.cli.arguments.study import study_file
+from rse_study.cli.arguments.paths import study_file
 from rse_study.cluster.checking.check import check_cluster, check_study_on
 from rse_study.cluster.checking.examples import kept_examples
 from rse_study.cluster.worker_capacity import num_fitting

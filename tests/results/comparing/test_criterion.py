@@ -325,3 +325,8 @@ def test_the_p_of_a_fixed_number_of_seeds_makes_nothing_suggestive_beside_a_conf
     looked = replace(one, criterion=Criterion(is_anytime=True))
     assert looked.verdict == "undecided"
     assert not looked.is_suggestive
+
+
+def test_a_margin_in_a_unit_of_its_own_names_it_and_one_in_points_does_not():
+    assert Criterion(margin=0.1, unit="ms").within == " within \N{PLUS-MINUS SIGN}0.1 ms"
+    assert Criterion(margin=0.5, unit="points").within == " within \N{PLUS-MINUS SIGN}0.5"

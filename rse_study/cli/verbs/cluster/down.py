@@ -5,8 +5,7 @@ from typing import Annotated
 import typer
 
 from rse_study.cli import parameters
-from rse_study.cli.terminal.next_step import command, in_store, suggest
-from rse_study.cli.terminal.screen import announce
+from rse_study.cli.terminal.screen import announce, command, in_store, suggest
 from rse_study.cli.verbs.cluster.study_on_cluster import show_job, study_name
 from rse_study.cluster.backends import backend_of
 from rse_study.cluster.job_report import JobReport, of_study, stem_of

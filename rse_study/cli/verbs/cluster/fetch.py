@@ -2,10 +2,9 @@
 
 from analysis.report import write_report
 from rse_study.cli import parameters
-from rse_study.cli.arguments.writable import require_folder
+from rse_study.cli.arguments.paths import require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
-from rse_study.cli.terminal.next_step import command, in_store, suggest
-from rse_study.cli.terminal.screen import announce
+from rse_study.cli.terminal.screen import announce, command, in_store, suggest
 from rse_study.cli.verbs.cluster.study_on_cluster import study_name
 from rse_study.cluster.reading import read_cluster
 from rse_study.cluster.submission_record import cluster_home, read_record

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from rse_study.cli import parameters
-from rse_study.cli.arguments.study import study_file
-from rse_study.cli.terminal.next_step import command, suggest, with_overrides
+from rse_study.cli.arguments.paths import study_file
+from rse_study.cli.terminal.screen import command, suggest, with_overrides
 from rse_study.cluster.backend import Submission
 from rse_study.cluster.checking.check import check_cluster, check_study_on
 from rse_study.cluster.job import Job, RenderedFile, job_of

@@ -10,12 +10,10 @@ import typer
 
 from analysis.formats import show_duration
 from rse_study.cli import parameters
-from rse_study.cli.terminal.json_output import json_of
-from rse_study.cli.terminal.next_step import command, in_store, suggest
-from rse_study.cli.terminal.screen import announce
+from rse_study.cli.terminal.screen import announce, command, in_store, json_of, suggest
 from rse_study.cli.verbs.cluster.study_on_cluster import StudyOnCluster, show_job, study_on_cluster
 from rse_study.cli.verbs.status.content import StudyStatus, state_of
-from rse_study.cli.verbs.status.text import summary_of
+from rse_study.cli.verbs.status.show import summary_of
 from rse_study.cluster.backend import NodeHours
 from rse_study.cluster.job_report import JobReport
 from rse_study.cluster.spending import spent

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from rse_study.cli.arguments.study import name_in, study_file
+from rse_study.cli.arguments.paths import name_in, study_file
 from rse_study.cluster.backend import Backend
 from rse_study.cluster.backends import backend_of
 from rse_study.cluster.job_report import JobReport, of_study

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from rse_study.cli import parameters
-from rse_study.cli.terminal.next_step import command, in_store, suggest
-from rse_study.cli.terminal.screen import announce
+from rse_study.cli.terminal.screen import announce, command, in_store, suggest
 from rse_study.cli.verbs.cluster.render import read_job
 from rse_study.cli.verbs.cluster.study_on_cluster import show_job
 from rse_study.cluster.backend import Submission

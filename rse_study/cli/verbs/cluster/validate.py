@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from rse_study.cli import parameters
-from rse_study.cli.arguments.study import study_file
-from rse_study.cli.terminal.next_step import command, suggest, with_overrides
-from rse_study.cli.terminal.screen import announce
+from rse_study.cli.arguments.paths import study_file
+from rse_study.cli.terminal.screen import announce, command, suggest, with_overrides
 from rse_study.cluster.checking.batch_options import check_option_names
 from rse_study.cluster.checking.check import check_cluster, check_study_on
 from rse_study.cluster.checking.examples import kept_examples

@@ -8,11 +8,10 @@ from typing import Annotated
 import typer
 
 from rse_study.cli import parameters
-from rse_study.cli.arguments.study import study_file
+from rse_study.cli.arguments.paths import study_file
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import INCOMPLETE
-from rse_study.cli.terminal.next_step import command, suggest, with_overrides
-from rse_study.cli.terminal.screen import announce, say, stderr
+from rse_study.cli.terminal.screen import announce, command, say, stderr, suggest, with_overrides
 from rse_study.cli.verbs.data.listing import lines_of, missing_text, stand_in_for
 from rse_study.data.catalogue import CatalogueEntry, catalogue, list_sets
 from rse_study.data.download import RemoteFile

@@ -8,12 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from rse_study.cli import parameters
-from rse_study.cli.arguments.study import study_file
+from rse_study.cli.arguments.paths import study_file
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import BAD_INPUT
-from rse_study.cli.terminal.json_output import json_of
-from rse_study.cli.terminal.next_step import command, suggest, with_overrides
-from rse_study.cli.terminal.screen import announce, stderr
+from rse_study.cli.terminal.screen import announce, command, json_of, stderr, suggest, with_overrides
 from rse_study.data.catalogue import CatalogueEntry, list_sets, verify
 from rse_study.data.location import data_dir, study_folders
 from rse_study.data.text_files import find_file

@@ -6,21 +6,18 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
-import pandas as pd
 import typer
 
-from analysis.attacks import goal_text, write_attacks
+from analysis.attacks import summary_table, weak_note, write_attacks
 from rse_study.activity import ActivityCallback
 from rse_study.assets.tiny import has_minilm
 from rse_study.assets.victim import WEAK, VictimClassifier
 from rse_study.cli import parameters
 from rse_study.cli.arguments.model import model_name
-from rse_study.cli.arguments.writable import require_cache, require_folder
+from rse_study.cli.arguments.paths import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
-from rse_study.cli.terminal.json_output import json_of
-from rse_study.cli.terminal.next_step import command, suggest
-from rse_study.cli.terminal.screen import announce, print_table, say
-from rse_study.cli.verbs.evaluate.encoder import EncoderRequest, embedder_of
+from rse_study.cli.terminal.screen import announce, command, json_of, print_table, say, suggest
+from rse_study.cli.verbs.evaluate.frozen import EncoderRequest, embedder_of
 from rse_study.data.location import cache_dir
 from rse_study.downstream.attack_models import needs_masked_lm
 from rse_study.downstream.attacked_classifier import PREFIX, AttackedClassifier
@@ -34,7 +31,7 @@ from rse_study.models.embedder import Embedder
 from rse_study.models.export import WholeModel
 from rse_study.models.pooling import PoolingKind
 from rse_study.registry import Registry
-from rse_study.results.files.attack_file import SummaryRow
+from rse_study.results.files.attack_file import SummaryRow, summary_frame
 from rse_study.study.definition.reading import build
 from rse_study.training.classifier.config import FineTuning
 
@@ -115,7 +112,12 @@ def _attack(encoder: EncoderRequest, attacks: Sequence[AttackEvaluation], out: P
     if encoder.as_json:
         print(json_of([row.model_dump(mode="json") for row in rows]), flush=True)
     else:
-        print_table(_table(rows), f"--json, or in {report.name}", droppable=LEAST_IMPORTANT)
+        summary = summary_frame(rows)
+        table = summary_table(summary).drop(columns=["95%", "what it is"])
+        shown = table.loc[:, (table != "").any()]
+        print_table(shown, f"--json, or in {report.name}", droppable=LEAST_IMPORTANT)
+        if weak := weak_note(summary):
+            announce(weak)
         announce(f"every input: {out.resolve()}/*.jsonl")
     say(f"report: {report}", encoder.screen)
     if not encoder.as_json:
@@ -172,34 +174,6 @@ def _victim(one: AttackedClassifier, weights: ModelFiles, callback: ActivityCall
         f"dev accuracy {made.dev_accuracy:.1%}{weak}"
     )
     return made
-
-
-def _table(rows: Sequence[SummaryRow]) -> pd.DataFrame:
-    shares = {
-        "accuracy": "original_accuracy",
-        "under attack": "accuracy_under_attack",
-        "success": "success_rate",
-        "words changed": "share_of_words_changed",
-    }
-    numbers = {
-        "queries": "mean_queries",
-        "Spearman": "clean_spearman",
-        "Spearman under attack": "spearman_under_attack",
-        "drift": "mean_drift",
-    }
-    shown = [
-        {"set": row.set, "recipe": row.recipe, "inputs": str(row.num_inputs), "skipped": str(row.num_skipped)}
-        | {title: _shown(getattr(row, name), "{:.1%}") for title, name in shares.items()}
-        | {"goal": goal_text(row.goal, row.tau)}
-        | {title: _shown(getattr(row, name), "{:.2f}") for title, name in numbers.items()}
-        for row in rows
-    ]
-    table = pd.DataFrame(shown)
-    return table.loc[:, (table != "").any()]
-
-
-def _shown(value: float | None, form: str) -> str:
-    return "" if value is None else form.format(value)
 
 
 def given_options(context: parameters.Context) -> Given:

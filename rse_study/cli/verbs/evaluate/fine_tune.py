@@ -10,12 +10,10 @@ import typer
 from rse_study.assets.victim import WEAK, VictimClassifier
 from rse_study.cli import parameters
 from rse_study.cli.arguments.model import model_name
-from rse_study.cli.arguments.writable import require_cache, require_folder
+from rse_study.cli.arguments.paths import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
-from rse_study.cli.terminal.json_output import json_of
-from rse_study.cli.terminal.next_step import command, suggest
-from rse_study.cli.terminal.screen import announce, print_table
-from rse_study.cli.verbs.evaluate.encoder import EncoderRequest
+from rse_study.cli.terminal.screen import announce, command, json_of, print_table, suggest
+from rse_study.cli.verbs.evaluate.frozen import EncoderRequest
 from rse_study.data.hub import GLUE_LAYOUT
 from rse_study.data.labelled import StsPairs
 from rse_study.data.location import cache_dir

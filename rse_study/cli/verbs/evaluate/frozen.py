@@ -1,22 +1,25 @@
-"""The body of `evaluate`: vectors of a frozen encoder, scored."""
+"""The body of `evaluate`: an encoder loaded, and its frozen vectors scored."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pandas as pd
+import torch
 import typer
+from rich.console import Console
 
+from rse_study.activity import ProgressCallback
 from rse_study.cli import parameters
 from rse_study.cli.arguments.model import model_name
+from rse_study.cli.arguments.paths import require_device
+from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import ActivityBars
-from rse_study.cli.terminal.json_output import json_of
-from rse_study.cli.terminal.next_step import command, suggest
-from rse_study.cli.terminal.screen import announce, marked, print_table
-from rse_study.cli.verbs.evaluate.encoder import EncoderRequest, embedder_of
 from rse_study.data.labelled import StsPairs, Variant
+from rse_study.data.location import data_dir
 from rse_study.data.readers import read_sts
 from rse_study.downstream.models import ScoredModel, score_model
 from rse_study.downstream.registry import read_evaluation
@@ -25,9 +28,60 @@ from rse_study.evaluation.evaluations import CachedEncoder, Embed
 from rse_study.evaluation.registry import beyond_similarity
 from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, average, evaluate_sts
 from rse_study.evaluation.transfer import averages
+from rse_study.models.embedder import Embedder
+from rse_study.models.encoder_settings import Recorded
+from rse_study.models.export import WholeModel
+from rse_study.models.loading import load_encoder
 from rse_study.models.pooling import KINDS
 from rse_study.registry import did_you_mean
 from rse_study.results.records import EvaluationRow
+
+
+@dataclass(frozen=True)
+class EncoderRequest:
+    """An encoder to score, with the options given on the command line."""
+
+    model: str
+    pooling: str
+    """cls, mean, first_last, prompt, pooler; `stored`: as the model says"""
+    data: Path | None
+    threads: int
+    """CPU threads; 0: torch's default"""
+    device: str
+    as_json: bool
+
+    def __post_init__(self) -> None:
+        require_device(self.device)
+
+    @property
+    def data_dir(self) -> Path:
+        return self.data or data_dir()
+
+    @property
+    def screen(self) -> Console:
+        """The console of progress: stdout is left to JSON."""
+        return screen.stderr() if self.as_json else screen.stdout()
+
+    def set_threads(self) -> None:
+        if self.threads:
+            torch.set_num_threads(self.threads)
+
+
+def embedder_of(
+    request: EncoderRequest, name: str, on_progress: ProgressCallback = lambda done, total: None
+) -> Embedder | WholeModel:
+    """Load an encoder, by folder or hub name, with all that its authors recorded."""
+    recorded = Recorded(name)
+    if request.pooling == "stored" and recorded.is_whole:
+        return WholeModel(name, request.device, on_progress=on_progress)
+    encoder, tokenizer = load_encoder(name, request.pooling)
+    template = recorded.ours.template if encoder.pooling == "prompt" and recorded.ours else ""
+    if encoder.pooling == "prompt" and not template:
+        rule = "it reads the vector at a template's [MASK], and no template is stored beside these weights"
+        remedy = "Use cls, mean or first_last, or a model trained here with prompt pooling"
+        raise InputError("pooling 'prompt'", where=request.model, rule=rule, remedy=remedy)
+    return Embedder(encoder.to(request.device), tokenizer, template, on_progress=on_progress)
+
 
 SPLITS = (*((name, "test") for name in SEVEN), ("STS-B", "dev"))
 
@@ -67,14 +121,14 @@ def evaluate_frozen(
             bars.message(f"{model}, {read}, {variant} text: Spearman x100")
             if getattr(embedder, "leaves_pooler_out", False):
                 bars.message("its own pooler is left out; --pooling pooler reads it, as SimCSE's `cls` does")
-            print_table(table_of(scores, absent), "--json", console=bars.console)
+            screen.print_table(table_of(scores, absent), "--json", console=bars.console)
         rows = list(_others(embed, suite, request, absent, bars))
     means = averages({row.task: row.value for row in rows if row.aggregation == "accuracy"})
     if not as_json:
         for average_name, value in means.items():
-            announce(f"{average_name}: {value:.2f}")
+            screen.announce(f"{average_name}: {value:.2f}")
         wider = ("evaluate", model, "--suite", "full")
-        suggest(command("attack", model) if suite == "full" else command(*wider))
+        screen.suggest(screen.command("attack", model) if suite == "full" else screen.command(*wider))
         return
     content = {"model": model, "pooling": kind, "variant": variant, "suite": suite, "absent": absent}
     listed = {
@@ -82,7 +136,7 @@ def evaluate_frozen(
         "rows": [row.model_dump(mode="json") for row in rows],
         "averages": means,
     }
-    print(json_of({**content, **listed}), flush=True)
+    print(screen.json_of({**content, **listed}), flush=True)
 
 
 def require_suite(suite: str, model: str) -> None:
@@ -94,7 +148,9 @@ def require_suite(suite: str, model: str) -> None:
         **{tasks: ("fine-tune", model, "--suite", tasks) for tasks in ("nli", "glue")},
     }
     elsewhere = suite in commands
-    remedy = f"Use {command(*commands[suite])}" if elsewhere else did_you_mean(suite, parameters.SUITES)
+    remedy = (
+        f"Use {screen.command(*commands[suite])}" if elsewhere else did_you_mean(suite, parameters.SUITES)
+    )
     rule = f"suites of frozen vectors are {', '.join(parameters.SUITES)}"
     raise InputError(f"no suite {suite!r}", where="--suite", rule=rule, remedy=remedy)
 
@@ -121,7 +177,7 @@ def _describe(rows: Sequence[EvaluationRow]) -> str:
     return ", ".join(
         f"{row.aggregation} {row.value:.4f}"
         if row.preset == "geometry"
-        else marked(f"{row.aggregation} {row.value:.2f}", row.degenerate)
+        else screen.marked(f"{row.aggregation} {row.value:.2f}", row.degenerate)
         for row in rows
     )
 
@@ -157,7 +213,7 @@ def table_of(scores: Sequence[EvaluationRow], absent: Mapping[str, str]) -> pd.D
     rows: dict[str, dict[str, str]] = {}
     for score in scores:
         row = rows.setdefault(f"{score.task} {score.split}", {"pairs": str(score.num_examples)})
-        row[score.aggregation] = marked(f"{score.value:.2f}", score.degenerate)
+        row[score.aggregation] = screen.marked(f"{score.value:.2f}", score.degenerate)
     rows |= {name: {"pairs": missing} for name, missing in absent.items()}
     present = {score.task for score in scores if score.split == "test"}
     if present >= set(SEVEN):

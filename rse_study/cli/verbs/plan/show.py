@@ -12,11 +12,9 @@ import typer
 from rse_study.activity import SILENCE
 from rse_study.cli import parameters
 from rse_study.cli.arguments.materials import materials_of
-from rse_study.cli.arguments.study import study_file
+from rse_study.cli.arguments.paths import study_file
+from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
-from rse_study.cli.terminal.json_output import json_of
-from rse_study.cli.terminal.next_step import command, in_store, suggest, with_overrides
-from rse_study.cli.terminal.screen import announce, print_rows, say, stderr
 from rse_study.cli.verbs.data.listing import missing_text
 from rse_study.cli.verbs.plan.table import HEADINGS, LEAST_IMPORTANT, as_content, lines_below, stage_rows
 from rse_study.data.location import cache_dir, data_dir
@@ -24,7 +22,8 @@ from rse_study.errors import InputErrors
 from rse_study.results.archive import ORIGIN
 from rse_study.results.files.connect import has_ledger
 from rse_study.study.checking.data_check import check_data
-from rse_study.study.checking.validation import MADE_FROM_CORPUS, CheckedStudy, read_study
+from rse_study.study.checking.rules import MADE_FROM_CORPUS
+from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.study.planning.footprint import disk_too_small, missing_gpu
 from rse_study.study.planning.measured import TimedWork
 from rse_study.study.planning.plan import Plan, check_hours, plan_study
@@ -69,21 +68,21 @@ def show_plan(
     if cluster:
         planned = _priced_on(cluster, checked, planned)
     if as_json:
-        print(json_of(as_content(planned)))
+        print(screen.json_of(as_content(planned)))
     else:
         rows = stage_rows(planned)
-        print_rows(HEADINGS, rows, "--wide, or --json", droppable=LEAST_IMPORTANT, is_wide=is_wide)
+        screen.print_rows(HEADINGS, rows, "--wide, or --json", droppable=LEAST_IMPORTANT, is_wide=is_wide)
         for line in lines_below(planned):
-            announce(line)
+            screen.announce(line)
     for warning in _warnings(checked, planned, store, max_hours, is_here=not cluster):
-        say(f"warning: {warning}", stderr())
+        screen.say(f"warning: {warning}", screen.stderr())
     if missing:
-        say(missing_text(missing, study), stderr())
+        screen.say(missing_text(missing, study), screen.stderr())
     if not as_json:
         limit = () if max_hours is None else ("--max-hours", f"{max_hours:g}")
-        words = (study, *with_overrides(overrides), *in_store(store), *limit)
-        suggest(
-            command("data", "fetch", "--for", study, *with_overrides(overrides))
+        words = (study, *screen.with_overrides(overrides), *screen.in_store(store), *limit)
+        screen.suggest(
+            screen.command("data", "fetch", "--for", study, *screen.with_overrides(overrides))
             if missing
             else _next(planned, words, cluster, probes, store)
         )
@@ -114,11 +113,15 @@ def busy_machine(load: float, num_cores: int) -> str:
 
 def _next(planned: Plan, words: Sequence[str], cluster: str, probes: bool, store: Path) -> str:
     if planned.device_hours is None and not probes:
-        return command("plan", *words, "--probe")
+        return screen.command("plan", *words, "--probe")
     if cluster:
-        return command("cluster", "submit", cluster, *words)
+        return screen.command("cluster", "submit", cluster, *words)
     is_complete = planned.is_complete
-    return command("report", planned.study, *in_store(store)) if is_complete else command("run", *words)
+    return (
+        screen.command("report", planned.study, *screen.in_store(store))
+        if is_complete
+        else screen.command("run", *words)
+    )
 
 
 def _priced_on(cluster: str, checked: CheckedStudy, planned: Plan) -> Plan:
@@ -145,7 +148,7 @@ def probe_with_bars(checked: CheckedStudy, folder: Path) -> tuple[TimedWork, ...
     """Time a few steps of a study on this machine, with a bar on stderr."""
     from rse_study.study.planning.probe import probe  # imports torch, which most plans do without
 
-    with ActivityBars(stderr()) as bars:  # stdout may be JSON
+    with ActivityBars(screen.stderr()) as bars:  # stdout may be JSON
         prepared = partial(materials_of, SaidOnce(bars), checked.folder, study_dir=folder)
         return probe(checked, prepared, partial(bars.advanced, "probe: trials timed"))
 
@@ -164,7 +167,7 @@ def materials_of_identity(checked: CheckedStudy, store: Path, *, is_here: bool) 
 def _without_replayed(beside: Path, study_dir: Path, trial: Trial) -> Materials:
     """Prepare a trial's materials without its replayed sets, which take long."""
     plain = trial.model_copy(update={"replayed": Replayed()})
-    with ActivityBars(stderr()) as bars, bars.waiting("comparing corpus and base with the ledger's"):
+    with ActivityBars(screen.stderr()) as bars, bars.waiting("comparing corpus and base with the ledger's"):
         return materials_of(SILENCE, beside, plain, study_dir=study_dir)
 
 

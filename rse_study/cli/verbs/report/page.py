@@ -1,24 +1,26 @@
 """The body of `report`: the page of a study or of attacks, and files beside it."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from analysis.index import study_folders, write_index
-from analysis.report import report_path, write_report
+from analysis.report import changed_at, report_path, study_folders, write_index, write_report
 from rse_study.cli import parameters
-from rse_study.cli.arguments.importance import enter_missing_importance
-from rse_study.cli.arguments.study import study_folder
-from rse_study.cli.arguments.writable import require_file
+from rse_study.cli.arguments.paths import require_file, study_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
-from rse_study.cli.terminal.next_step import suggest
-from rse_study.cli.terminal.screen import stderr
+from rse_study.cli.terminal.screen import announce, stderr, suggest
 from rse_study.cli.verbs.report.files import FilesRequest, write_files, write_images
-from rse_study.cli.verbs.report.watch import watch_page
+from rse_study.cli.verbs.status.content import state_of
+from rse_study.cli.verbs.status.show import summary_of
 from rse_study.errors import InputError
 from rse_study.results.files.attack_file import is_attack_folder
+from rse_study.results.files.lock import holder
+from rse_study.results.reader import Reader
+from rse_study.results.records import FEWEST_TRIALS
 
 
 def write_page(
@@ -139,3 +141,48 @@ def _write_index(store: Path, out: Path | None) -> None:
         path = write_index(store, out)
     print(path)
     suggest(f"open {path} in a browser")
+
+
+def enter_missing_importance(study_dir: Path) -> None:
+    """Enter the importance of a search's axes, which no file beside a ledger holds."""
+    from rse_study.results.files.ledger import Ledger
+
+    with suppress(InputError):  # a ledger that cannot be read or written goes without it
+        with Reader(study_dir) as reader:
+            complete = [one for one in reader.records() if (one.stage, one.status) == ("search", "complete")]
+            if len(complete) < FEWEST_TRIALS or len(reader.importance()) or reader.is_held():
+                return
+        from rse_study.sampling.importance import enter_importance
+
+        with Ledger.open(study_dir) as ledger:
+            enter_importance(ledger)
+
+
+LOOK_SECONDS = 2.0
+RELOAD_SECONDS = 10
+REST = 4  # the page is written for at most one part in so many of the time
+
+
+def watch_page(study: str, store: Path, out: Path | None) -> None:
+    """Write the page again when the ledger has changed, until the run ends or Ctrl-C."""
+    if out:
+        require_file(out, where="--out")
+    study_dir = study_folder(study, store)
+    try:
+        for _ in changes(study_dir):
+            path = write_report(study_dir, out, reload_s=RELOAD_SECONDS)
+            announce(f"{time.strftime('%H:%M:%S')} {summary_of(state_of(study_dir))}: {path}")
+    finally:
+        enter_missing_importance(study_dir)
+        announce(f"{write_report(study_dir, out)}: final; it no longer reloads itself")
+
+
+def changes(study_dir: Path) -> Iterator[None]:
+    """Yield at once and after each change of a study's ledger, while somebody runs it."""
+    while holder(study_dir) is not None:
+        began, state = time.monotonic(), changed_at(study_dir)
+        yield
+        took = time.monotonic() - began
+        time.sleep(max(LOOK_SECONDS, (REST - 1) * took))
+        while holder(study_dir) is not None and changed_at(study_dir) == state:
+            time.sleep(LOOK_SECONDS)

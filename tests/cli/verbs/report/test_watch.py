@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from rse_study.cli.verbs.report import watch
+from rse_study.cli.verbs.report import page
 from rse_study.results.files.ledger import Ledger
 from tests.cli.a_study import SEARCH, cell_of, run
 
@@ -15,7 +15,7 @@ RELOADS = re.compile(r'<html lang="en" data-reload="(\d+)" data-written="\d{4}-'
 
 @pytest.fixture
 def hurried(monkeypatch):
-    monkeypatch.setattr(watch, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(page, "LOOK_SECONDS", 0.05)
 
 
 def test_a_study_nobody_runs_is_written_once(rse, ran, hurried, tmp_path):

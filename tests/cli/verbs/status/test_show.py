@@ -10,7 +10,7 @@ import pytest
 
 from rse_study.cli.verbs.status import show
 from rse_study.cli.verbs.status.content import StudyStatus, state_of
-from rse_study.cli.verbs.status.text import lines_of, summary_of
+from rse_study.cli.verbs.status.show import lines_of, summary_of
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
 from rse_study.results.study_record import ObjectiveRecord
@@ -248,7 +248,7 @@ def watch(rse, monkeypatch, *between):
         looks.append(folder)
         return state_of(folder)
 
-    monkeypatch.setattr(show, "state_of", look)
+    monkeypatch.setattr(show.content, "state_of", look)
     monkeypatch.setattr(show, "LOOK_SECONDS", 0.0)
     ended = rse("status", "little", "--watch")
     assert (ended.code, len(looks)) == (0, 1 + len(between))
