@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rse_study.assets.fingerprint import trained_assets
+from rse_study.assets.store import trained_assets
 from rse_study.cli import parameters
 from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_file

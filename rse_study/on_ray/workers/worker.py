@@ -16,9 +16,8 @@ from rse_study.errors import InputError, NonFiniteLoss, Unavailable
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.workers.coordinator import SCORED, Reporter, ReportMetrics
 from rse_study.on_ray.workers.evaluations import score_cell
-from rse_study.on_ray.workers.failure_reason import describe
 from rse_study.on_ray.workers.payload import CellPayload
-from rse_study.on_ray.workers.train_workers import GroupEnded, GroupMember, TrainWorkers
+from rse_study.on_ray.workers.train_workers import GroupEnded, GroupMember, TrainWorkers, describe
 from rse_study.on_ray.workers.workplace import workplace
 from rse_study.results.files.evaluation_file import EVALUATIONS_FILE, ITEMS_FILE
 from rse_study.results.files.failures import failure_of_disk

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.on_ray.queue.cell import Cell
-from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.workers.payloads import MaterialsCache, Payloads
+from rse_study.on_ray.stored.files import MaterialsCache, Payloads, StudyFiles
 from rse_study.on_ray.workers.workplace import WORK, workplace
 from rse_study.storage.storage import Storage
 from rse_study.study.definition.resources import Resources
