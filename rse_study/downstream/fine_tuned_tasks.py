@@ -181,7 +181,7 @@ _ROUND = "ANLI-"
 
 @dataclass(frozen=True)
 class NliFineTuned(FineTunedTask):
-    """Accuracy on every held-out split, of NLI or reviews, and averages over ANLI's rounds."""
+    """Accuracy on NLI's and reviews' held-out splits, and averages over ANLI's rounds."""
 
     @classmethod
     def read(cls, name: str, data_dir: Path, settings: Settings) -> "NliFineTuned":

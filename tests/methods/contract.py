@@ -1,7 +1,7 @@
 """The reference of a method: its formula in slow loops, which a step must equal."""
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,9 +9,10 @@ import torch
 
 from rse_study.data.batches import Batch
 from rse_study.methods import Method
-from rse_study.methods.method import StepOutcome
-from tests.methods.problem import gradients, make_batch, make_networks, make_run, take_step, views_apart
+from rse_study.methods.method import Networks, StepOutcome
+from tests.methods.problem import gradients, make_batch, make_networks, make_run, take_step
 
+Views = Callable[[Networks], AbstractContextManager[None]]
 Reference = Callable[..., Any]
 """(method, networks, batch, run, step) -> the loss, or an object with `loss` and perhaps `gradients` by name."""
 
@@ -31,16 +32,15 @@ def require_reference(
     batch: Batch | None = None,
     *,
     step: int = 3,
-    apart: bool = False,
+    views: Views = nullcontext,
     **sizes: Any,
 ) -> tuple[StepOutcome, dict[str, torch.Tensor], Any]:
     """Compare loss and gradients of a step with the reference; return outcome, state and what it found.
 
-    If they are `apart`, the views of a sentence differ as by dropout.
+    In the context `views_apart` the views of a sentence differ as by dropout.
     """
     run, batch = make_run(), make_batch() if batch is None else batch
     networks = make_networks(method, run, **sizes)
-    views = views_apart if apart else nullcontext
     with views(networks):
         found = reference(method, networks, batch, run, step)
     loss = found if isinstance(found, torch.Tensor) else found.loss

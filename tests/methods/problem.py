@@ -1,8 +1,9 @@
 """A tiny batch, tiny networks and the settings of a step, for every test of this folder."""
 
 import contextlib
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import torch
@@ -107,16 +108,13 @@ def views_apart(networks: Networks) -> Iterator[None]:
 
     In train mode its first vector stays, and each later one has its features scaled, every one by a factor.
     """
-    seen = Counter[tuple[int, ...]]()
+    seen = defaultdict[tuple[int, ...], count](count)
 
     def scaled(module: nn.Module, given: tuple[Any, ...], pooled: torch.Tensor) -> torch.Tensor | None:
         if not module.training:
             return None
-        sentences = [tuple(row[real].tolist()) for row, real in zip(given[2], given[1], strict=True)]
-        numbers = []
-        for sentence in sentences:
-            numbers.append(seen[sentence])
-            seen[sentence] += 1
+        rows = zip(given[2], given[1], strict=True)
+        numbers = [next(seen[tuple(row[real].tolist())]) for row, real in rows]
         features = torch.arange(1, 1 + pooled.shape[1]).to(pooled)
         return pooled * (1 + 0.5 * torch.sin(torch.tensor(numbers).to(pooled)[:, None] * features))
 
