@@ -4,7 +4,7 @@ import subprocess
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -27,39 +27,33 @@ class CommandUse:
     num_processes: int
     returncode: int
     output: str
-    peak_rss: int = 0
-    """most bytes of memory that all processes held at a time, shared pages counted in each"""
 
 
-def run_measured(
-    command: Sequence[str], environment: Mapping[str, str], look: Callable[[], object] = lambda: None
-) -> CommandUse:
-    """Run a command, and watch its processes and call `look` every 0.2 s."""
+def run_measured(command: Sequence[str], environment: Mapping[str, str]) -> CommandUse:
+    """Run a command, and watch its processes every 0.2 s."""
     begun = time.monotonic()
     with subprocess.Popen(
         command, env=dict(environment), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
-        watch = _Watch(psutil.Process(process.pid), look)
+        watch = _Watch(psutil.Process(process.pid))
         watch.start()
         output, _ = process.communicate()
         wall = time.monotonic() - begun
         watch.stop()
-    return CommandUse(wall, watch.by_kind(), len(watch.seconds), process.returncode, output, watch.peak_rss)
+    return CommandUse(wall, watch.by_kind(), len(watch.seconds), process.returncode, output)
 
 
 class _Watch(threading.Thread):
     """A thread that polls the processes below one and keeps each one's last CPU time."""
 
-    def __init__(self, root: psutil.Process, look: Callable[[], object]) -> None:
+    def __init__(self, root: psutil.Process) -> None:
         super().__init__(daemon=True)
         self.seconds: dict[ProcessKey, tuple[ProcessKind, float]] = {}
-        self.peak_rss = 0
-        self._root, self._look_too, self._ended = root, look, threading.Event()
+        self._root, self._ended = root, threading.Event()
 
     def run(self) -> None:
         while not self._ended.wait(SECONDS_BETWEEN):
             self._look()
-            self._look_too()
 
     def stop(self) -> None:
         self._ended.set()
@@ -77,15 +71,12 @@ class _Watch(threading.Thread):
             below = self._root.children(recursive=True)
         except psutil.Error:
             return
-        held = 0
         for process in (self._root, *below):
             try:
-                held += process.memory_info().rss
                 times, key = process.cpu_times(), (process.pid, process.create_time())
                 self.seconds[key] = self._kind(process, key), times.user + times.system
             except psutil.Error:
                 continue
-        self.peak_rss = max(self.peak_rss, held)
 
     def _kind(self, process: psutil.Process, key: ProcessKey) -> ProcessKind:
         if process.pid == self._root.pid:

@@ -72,9 +72,6 @@ class Spec(BaseModel):
         }
         return {**fields, "semantics": self.semantics}
 
-    def canonical_json(self) -> str:
-        return canonical_json(self.identity())
-
     def fingerprint(self) -> str:
         return fingerprint_of(self.identity())
 

@@ -25,22 +25,10 @@ from rse_study.tensors import Int
 _NO_LETTERS = {code: None for code in range(128) if not chr(code).isalnum()}
 
 
-def without(training: Labelled, inputs: Iterable[Text]) -> tuple[Labelled, int]:
-    """Return what is not among `inputs`, and the number of examples removed."""
-    kept = unseen(training.texts, inputs)
-    return training.take(kept), len(training) - len(kept)
-
-
 def unseen(texts: Iterable[Text], inputs: Iterable[Text]) -> Int[np.ndarray, " m"]:
     """Return the places of texts that are not among `inputs`."""
     seen = {bare(text) for text in inputs}
     return np.array([place for place, text in enumerate(texts) if bare(text) not in seen], np.int64)
-
-
-def num_found(inputs: Iterable[Text], training: Labelled) -> int:
-    """Count the inputs that occur in the training set."""
-    seen = {bare(text) for text in training.texts}
-    return sum(bare(text) in seen for text in inputs)
 
 
 def bare(text: Text) -> Text:
@@ -118,7 +106,8 @@ def read_few_labelled(
     order = Streams(seed).numpy("order").permutation(len(whole))
     inputs = whole.take(order[:num_inputs])
     # Sets contain duplicates, but no input may be among its probe's training texts.
-    others, _ = without(whole.take(order[num_inputs:]), inputs.texts)
+    rest = whole.take(order[num_inputs:])
+    others = rest.take(unseen(rest.texts, inputs.texts))
     if len(others) < num_training:
         rule = f"{num_inputs} to attack leave {len(others)} others, and {num_training} are to be trained on"
         raise InputError("too few texts", where=where, rule=rule, remedy="Ask for fewer")

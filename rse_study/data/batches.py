@@ -9,7 +9,6 @@ import numpy as np
 
 from rse_study.data.corpus import check_batch
 from rse_study.data.tokenised import TokenisedCorpus
-from rse_study.errors import InputError
 from rse_study.streams import Streams
 from rse_study.tensors import Bool, Float, Int, Tensor, sent, torch
 
@@ -221,11 +220,6 @@ class Batches:
         are_fixed: bool = False,
     ) -> None:
         check_batch(batch_size, len(corpus))
-        if batch_size < size:
-            what = f"a batch of {batch_size} sentences for {size} workers"
-            raise InputError(
-                what, rule="every worker needs a sentence", remedy="Raise batch_size or use fewer workers"
-            )
         self.corpus, self.batch_size, self.rank, self.size = corpus, batch_size, rank, size
         self.num_batches, self._are_fixed = len(corpus) // batch_size, are_fixed
         self._streams = streams

@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import shutil
-import tempfile
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -188,7 +186,7 @@ def tokenise(
     template: str = "",
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> TokenisedCorpus:
-    """Tokenise into a new folder, which appears by a rename, and open it."""
+    """Tokenise into a new folder, meta.json last, and open it."""
     ids, lengths = _encode_all(sentences, tokenizer, max_length, template, on_progress)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     meta = Meta(
@@ -204,7 +202,10 @@ def tokenise(
         corpus_fingerprint=fingerprint_of(sentences),
         ids_fingerprint=hashlib.sha256(ids.tobytes() + offsets.tobytes()).hexdigest(),
     )
-    _write(directory, ids, offsets, meta)
+    directory.mkdir(parents=True)
+    np.save(directory / "ids.npy", ids)
+    np.save(directory / "offsets.npy", offsets)
+    (directory / "meta.json").write_text(meta.model_dump_json(indent=1), encoding="utf-8")
     return TokenisedCorpus.open(directory)
 
 
@@ -227,25 +228,3 @@ def _encode_all(
         lengths.extend(len(row) for row in rows)
         on_progress(min(start + _CHUNK, len(sentences)), len(sentences))
     return np.concatenate(flat), np.asarray(lengths, np.int64)
-
-
-def _write(directory: Path, ids: np.ndarray, offsets: np.ndarray, meta: Meta) -> None:
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    building = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
-    try:
-        building.chmod(0o755)
-        np.save(building / "ids.npy", ids)
-        np.save(building / "offsets.npy", offsets)
-        (building / "meta.json").write_text(meta.model_dump_json(indent=1), encoding="utf-8")
-        _move(building, directory, meta)
-    finally:
-        shutil.rmtree(building, ignore_errors=True)
-
-
-def _move(building: Path, directory: Path, meta: Meta) -> None:
-    try:
-        building.rename(directory)
-    except OSError:  # not empty: another process was faster, or it holds another corpus
-        if TokenisedCorpus.open(directory).meta != meta:
-            remedy = "Give another folder"
-            raise InputError("another corpus is here", where=str(directory), remedy=remedy) from None

@@ -181,7 +181,7 @@ _ROUND = "ANLI-"
 
 @dataclass(frozen=True)
 class NliFineTuned(FineTunedTask):
-    """Accuracy on every held-out split, and averages over ANLI's rounds."""
+    """Accuracy on NLI's and reviews' held-out splits, and averages over ANLI's rounds."""
 
     @classmethod
     def read(cls, name: str, data_dir: Path, settings: Settings) -> "NliFineTuned":
@@ -221,10 +221,6 @@ class NliFineTuned(FineTunedTask):
         if task.startswith(_ROUND):
             return f"{task.removeprefix(_ROUND)} {split}"
         return "accuracy" if len(_HELD_OUT[task]) == 1 else f"accuracy {split}"
-
-
-class ReviewsFineTuned(NliFineTuned):
-    """Accuracy on the test set of IMDB or YELP polarity."""
 
 
 def _present(splits: Sequence[Split], data_dir: Path) -> tuple[list[Labelled], list[str]]:

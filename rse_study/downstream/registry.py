@@ -96,7 +96,7 @@ EVALUATIONS_OF_WEIGHTS: Registry[EvaluationFamily] = Registry(
             "rse_study.downstream.weakened:WeakenedTokens", (f"STS-B/{WEAKENED}",)
         ),
         "ReviewsFineTuned": EvaluationFamily(
-            "rse_study.downstream.fine_tuned_tasks:ReviewsFineTuned",
+            "rse_study.downstream.fine_tuned_tasks:NliFineTuned",
             tuple(f"{task}/{FINE_TUNED}" for task in REVIEWS),
         ),
         "SquadFineTuned": EvaluationFamily(

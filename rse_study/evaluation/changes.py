@@ -70,19 +70,13 @@ def _replaced(text: str, spans: list[tuple[int, int, str]]) -> str:
 def swap(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
     """Swap two neighbouring letters that differ."""
     places = [i for i in _letters(word)[:-1] if word[i + 1].isalpha() and word[i] != word[i + 1]]
-    if not places:
-        return word
-    i = int(generator.choice(places))
-    return word[:i] + word[i + 1] + word[i] + word[i + 2 :]
+    return _edited(word, places, generator, lambda i: word[:i] + word[i + 1] + word[i] + word[i + 2 :])
 
 
 def delete(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
     """Leave out a letter, unless it is the only one."""
-    places = _letters(word)
-    if len(places) < 2:
-        return word
-    i = int(generator.choice(places))
-    return word[:i] + word[i + 1 :]
+    places = _letters(word) if len(_letters(word)) > 1 else []
+    return _edited(word, places, generator, lambda i: word[:i] + word[i + 1 :])
 
 
 def insert(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
@@ -97,32 +91,32 @@ def insert(word: str, generator: np.random.Generator, resources: ChangeResources
 
 def repeat(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
     """Repeat a letter."""
-    places = _letters(word)
-    if not places:
-        return word
-    i = int(generator.choice(places))
-    return word[: i + 1] + word[i:]
+    return _edited(word, _letters(word), generator, lambda i: word[: i + 1] + word[i:])
 
 
 def keyboard(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
     """Replace a letter by a neighbour on the keyboard."""
     table = neighbouring_keys(resources.data_dir)
-    places = [i for i in range(len(word)) if word[i].lower() in table]
-    if not places:
-        return word
-    i = int(generator.choice(places))
-    new = str(generator.choice(table[word[i].lower()]))
-    return word[:i] + (new.upper() if word[i].isupper() else new) + word[i + 1 :]
+
+    def edit(i: int) -> str:
+        new = str(generator.choice(table[word[i].lower()]))
+        return word[:i] + (new.upper() if word[i].isupper() else new) + word[i + 1 :]
+
+    return _edited(word, [i for i in range(len(word)) if word[i].lower() in table], generator, edit)
 
 
 def homoglyph(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
     """Replace a letter by a character that looks like it."""
     table = lookalikes(resources.data_dir)
     places = [i for i in range(len(word)) if word[i] in table]
-    if not places:
-        return word
-    i = int(generator.choice(places))
-    return word[:i] + str(generator.choice(table[word[i]])) + word[i + 1 :]
+    return _edited(
+        word, places, generator, lambda i: word[:i] + str(generator.choice(table[word[i]])) + word[i + 1 :]
+    )
+
+
+def _edited(word: str, places: list[int], generator: np.random.Generator, edit: Callable[[int], str]) -> str:
+    """Edit a word at one of the places; return the same one if there is none."""
+    return edit(int(generator.choice(places))) if places else word
 
 
 def _letters(word: str) -> list[int]:

@@ -39,6 +39,16 @@ def is_collapsed(vectors: Float[np.ndarray, "n d"]) -> bool:
     return float(np.abs(vectors - vectors[0]).max()) <= COLLAPSED * float(np.abs(vectors).max())
 
 
+def vectors_of(
+    embed: Embed, *sides: Sequence[str], zero: float = float("nan")
+) -> list[Float[np.ndarray, "n d"]]:
+    """Return the unit rows of each side; a distinct sentence is embedded once."""
+    sentences = list(dict.fromkeys(sentence for side in sides for sentence in side))
+    vectors = unit_rows(embed(sentences), zero) if sentences else np.zeros((0, 1))
+    row_of = {sentence: row for row, sentence in enumerate(sentences)}
+    return [vectors[np.array([row_of[sentence] for sentence in side], np.int64)] for side in sides]
+
+
 class CachedEncoder:
     """Embeds each sentence once and keeps all vectors as long as it lives."""
 

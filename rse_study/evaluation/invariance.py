@@ -14,7 +14,14 @@ import numpy as np
 from rse_study.data.labelled import StsPairs
 from rse_study.data.readers import read_sts
 from rse_study.evaluation.changes import CHANGES, ChangeResources
-from rse_study.evaluation.evaluations import Embed, PairsEvaluation, evaluation_row, is_one_vector, unit_rows
+from rse_study.evaluation.evaluations import (
+    Embed,
+    PairsEvaluation,
+    evaluation_row,
+    is_one_vector,
+    unit_rows,
+    vectors_of,
+)
 from rse_study.results.files.evaluation_file import ItemScores
 from rse_study.results.records import PLANE, EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
@@ -141,10 +148,8 @@ class SentencePlane(PairsEvaluation):
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
         """Return closeness and all places; of collapsed vectors closeness alone, NaN."""
-        sentences = list(dict.fromkeys([*self.pairs.first, *self.pairs.second]))
-        row_of = dict(zip(sentences, unit_rows(embed(sentences)), strict=True))
-        own = np.stack([row_of[text] for text in self.pairs.first[::NUM_VERSIONS]])
-        versions = np.stack([row_of[text] for text in self.pairs.second]).reshape(len(own), NUM_VERSIONS, -1)
+        own, versions = vectors_of(embed, self.pairs.first[::NUM_VERSIONS], self.pairs.second)
+        versions = versions.reshape(len(own), NUM_VERSIONS, -1)
         is_one = is_one_vector(own) or not np.isfinite([own.sum(), versions.sum()]).all()
         furthest = np.einsum("nd,nkd->nk", own, versions).argmin(axis=1)
         chosen = dict(zip(KINDS, (versions[:, 0], versions[np.arange(len(own)), furthest]), strict=True))
@@ -221,12 +226,7 @@ class AlignmentUniformity(PairsEvaluation):
         Undefined figures are NaN and degenerate. If embeddings have collapsed to one vector, uniformity is 0,
         its worst value, and alignment NaN, because it would be 0, its best.
         """
-        sentences = list(dict.fromkeys([*self.pairs.first, *self.pairs.second]))
-        vectors = unit_rows(embed(sentences)) if sentences else np.zeros((0, 1))
-        row_of = {sentence: row for row, sentence in enumerate(sentences)}
-        first, second = (
-            vectors[[row_of[text] for text in side]] for side in (self.pairs.first, self.pairs.second)
-        )
+        first, second = vectors_of(embed, self.pairs.first, self.pairs.second)
         positive, both = self.pairs.gold > POSITIVE_ABOVE, np.concatenate([first, second])
         is_one = is_one_vector(both)
         aligned = float("nan") if is_one else alignment(first[positive], second[positive])

@@ -1,8 +1,8 @@
 """EVALUATIONS of frozen vectors by name, imported only when they are read."""
 
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from rse_study.data.labelled_sets import TRANSFER_TASKS
@@ -60,8 +60,7 @@ class EvaluationFamily:
     names: tuple[str, ...]
 
     def load(self) -> Any:
-        module, _, name = self.path.partition(":")
-        return getattr(import_module(module), name)
+        return resolve_name(self.path)
 
 
 def transfer_names(preset: str) -> tuple[str, ...]:

@@ -138,10 +138,6 @@ class ReplayedTexts(ReplayedSet[Labelled]):
     reference: str
 
     @property
-    def num_changed(self) -> int:
-        return sum(one != other for one, other in zip(self.clean.texts, self.attacked.texts, strict=True))
-
-    @property
     def measures(self) -> tuple[Measure, ...]:
         return (Measure(name=f"{self.name} accuracy", metric=f"{self.name}/accuracy"),)
 

@@ -15,7 +15,7 @@ from rse_study.data import builtin
 from rse_study.data.labelled import StsPairs, Text
 from rse_study.data.readers import read_sts
 from rse_study.evaluation.attacks.attack import AttackOutcome, Summary, Target, summarise
-from rse_study.evaluation.evaluations import Embed, PairsEvaluation, is_one_vector, unit_rows
+from rse_study.evaluation.evaluations import Embed, PairsEvaluation, is_one_vector, vectors_of
 from rse_study.evaluation.registry import BUILTIN
 from rse_study.results.files.evaluation_file import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
@@ -92,12 +92,9 @@ class Similarity(PairsEvaluation):
 
 def evaluate_sts(embed: Embed, tasks: Sequence[StsPairs], subject: str = "") -> list[EvaluationRow]:
     """Return three rows per task; each distinct sentence is embedded once."""
-    sentences = list(dict.fromkeys(text for pairs in tasks for text in (*pairs.first, *pairs.second)))
-    unit = unit_rows(embed(sentences), zero=0.0) if sentences else np.zeros((0, 1))
-    row_of = {sentence: row for row, sentence in enumerate(sentences)}
+    sides = vectors_of(embed, *(side for pairs in tasks for side in (pairs.first, pairs.second)), zero=0.0)
     rows: list[EvaluationRow] = []
-    for pairs in tasks:
-        first, second = (unit[[row_of[text] for text in side]] for side in (pairs.first, pairs.second))
+    for pairs, first, second in zip(tasks, sides[::2], sides[1::2], strict=True):
         rows.extend(score_pairs(pairs, _cosines(first, second), subject))
     return rows
 
@@ -202,11 +199,8 @@ VictimScores = Callable[[Sequence[Text]], Float[np.ndarray, "n 1"]]
 
 def cosines_of(embed: Embed, texts: Sequence[Text]) -> Float[np.ndarray, " n"]:
     """Return each text's cosine of its two sentences; 0 for a non-finite vector."""
-    sentences = sorted({sentence for text in texts for sentence in text})
-    vectors = unit_rows(embed(sentences)) if sentences else np.zeros((0, 1))
-    row_of = {sentence: row for row, sentence in enumerate(sentences)}
-    first, second = (np.array([row_of[text[side]] for text in texts], np.int64) for side in (0, 1))
-    return np.nan_to_num((vectors[first] * vectors[second]).sum(axis=1))
+    first, second = vectors_of(embed, *([text[side] for text in texts] for side in (0, 1)))
+    return np.nan_to_num((first * second).sum(axis=1))
 
 
 def victim_of(embed: Embed, score: ScoreMap) -> VictimScores:

@@ -7,11 +7,10 @@ from threading import Thread
 from rse_study.data.hub_models import leave_client_to_its_process
 from rse_study.on_ray.queue.cell import StudyCallback
 from rse_study.on_ray.runtime import RayRuntime
-from rse_study.on_ray.stored.files import StudyFiles
+from rse_study.on_ray.stored.files import MaterialsCache, StudyFiles
 from rse_study.on_ray.stored.ledger_copy import CopyingCallback, stored_study
 from rse_study.on_ray.study_run import AskConsent, ReadEvaluation, StudyRun
 from rse_study.on_ray.trackers import Tracker
-from rse_study.on_ray.workers.payloads import MaterialsCache
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.rebuild import recover
 from rse_study.storage.location import absolute

@@ -16,17 +16,15 @@ from rse_study.cluster.node_capacity import Node
 from rse_study.errors import GOES_ON, InputError, Unavailable
 from rse_study.on_ray import tuner
 from rse_study.on_ray.nodes.cluster_watch import STUCK_SECONDS, ClusterWatch, JoinedRay, OwnRay, RayLost
-from rse_study.on_ray.nodes.elastic import ElasticSize
+from rse_study.on_ray.nodes.elastic import HOLD_SECONDS, ElasticSize, Losses
 from rse_study.on_ray.nodes.launch import ray_session
-from rse_study.on_ray.nodes.lost_cells import HOLD_SECONDS, Losses
 from rse_study.on_ray.nodes.ray_folder import ray_output_in_file
 from rse_study.on_ray.queue.cell import StudyCallback
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.searcher import CellSearcher
-from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.tune_record import TuneRecord
+from rse_study.on_ray.stored.files import MaterialsCache, Payloads, StudyFiles
+from rse_study.on_ray.tuner import TuneRecord
 from rse_study.on_ray.workers.coordinator import Coordinator
-from rse_study.on_ray.workers.payloads import MaterialsCache, Payloads
 from rse_study.on_ray.workers.worker import run_inline, run_on_train
 from rse_study.study.definition.resources import Resources
 

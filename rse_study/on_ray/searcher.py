@@ -3,26 +3,21 @@
 import time
 from collections.abc import Callable, Iterator
 from threading import Event
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from ray.tune.search import Searcher
 
 from rse_study.errors import InputError, Unavailable
-from rse_study.on_ray.nodes.lost_cells import Losses
+from rse_study.on_ray.nodes.elastic import Losses
 from rse_study.on_ray.queue.cell import Cell, StudyCallback
 from rse_study.on_ray.queue.cell_queue import CellQueue
+from rse_study.on_ray.stored.files import Payloads
 from rse_study.on_ray.workers.coordinator import SCORED, Coordinator
-from rse_study.on_ray.workers.payload import CellPayload
-from rse_study.on_ray.workers.payloads import Payloads
 from rse_study.results.files.failures import naming_failures_of_disk
 
 PREFIX = "metrics/"
 ENDING_SECONDS = 30.0  # that workers have to end after the last cell
 START_SECONDS = 300.0  # a process that starts on a busy node has this much longer before its first report
-
-
-NextStep = tuple[Cell, CellPayload] | Unavailable | Literal["wait", "over"]
-"""a cell that starts; something is gone for good; nothing fits now, or a cell may be tried again; none is left"""
 
 
 @runtime_checkable
@@ -69,39 +64,35 @@ class CellSearcher(Searcher):
         """Return the next cell as a configuration, None to be asked again, or FINISHED."""
         if not self._running:
             self.while_idle()
-        match self._next_step():
-            case (cell, payload):
-                self._ending_since = None
-                self._running[trial_id] = cell
-                self._last_report[trial_id] = time.monotonic() + START_SECONDS
-                self._coordinator.expect(cell.identity)
-                self._callback.started(cell)
-                return cell.shown(self._queue.axes) | payload.as_config()
-            case Unavailable() as gone:
-                self._runtime.give_up(gone)
-            case "wait":
-                return None
-        return None if self._running else Searcher.FINISHED
-
-    def _next_step(self) -> NextStep:
-        """Decide what comes next; a cell that starts has begun an attempt in the ledger."""
         # Before room is asked for: where the last node has gone there is none, and the run would never end.
         has_cells = not self._runtime.closing.is_set() and self._queue.num_left > 0
         self._coordinator.keep_groups(has_cells or self._any_starts())
         if not has_cells:
-            return "wait" if self._running or self._losses.num_open or self._groups_stay() else "over"
+            is_waiting = self._running or self._losses.num_open or self._groups_stay()
+            return None if is_waiting else Searcher.FINISHED
         if len(self._running) >= self._concurrency() or self._losses.num_open:
-            return "wait"
+            return None
         self._runtime.check()  # what starts a trial never returns where Ray's head is gone
+        return self._start(trial_id) or (None if self._running else Searcher.FINISHED)
+
+    def _start(self, trial_id: str) -> dict[str, Any] | None:
+        """Start the next cell, with an attempt in the ledger; None if none can start."""
         try:
             with naming_failures_of_disk():
                 cell = self._queue.next_cell()
                 if cell is None:
-                    return "over"
+                    return None
                 attempt, rungs = self._queue.attempt_of(cell), self._queue.rungs_of(cell)
-                return cell, self._payloads.of_cell(cell, attempt, rungs)
+                payload = self._payloads.of_cell(cell, attempt, rungs)
         except Unavailable as gone:
-            return gone
+            self._runtime.give_up(gone)
+            return None
+        self._ending_since = None
+        self._running[trial_id] = cell
+        self._last_report[trial_id] = time.monotonic() + START_SECONDS
+        self._coordinator.expect(cell.identity)
+        self._callback.started(cell)
+        return cell.shown(self._queue.axes) | payload.as_config()
 
     def on_trial_result(self, trial_id: str, result: dict[str, Any]) -> None:
         """Enter progress; at a rung, pass the verdict to the coordinator."""
@@ -116,11 +107,8 @@ class CellSearcher(Searcher):
         cell, t = self._running[trial_id], int(result["t"])
         try:
             verdict = self._queue.progressed(cell, t, metrics)
-        except (
-            InputError,
-            Unavailable,
-        ) as error:  # a rule, or the disk; raised here it would be the trial's own
-            self._runtime.give_up(error)
+        except (InputError, Unavailable) as error:
+            self._runtime.give_up(error)  # a rule, or the disk; raised here it would be the trial's own
             return
         if verdict is not None:
             self._coordinator.decide(cell.identity, t, verdict)

@@ -9,8 +9,7 @@ from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.background import BackgroundWork
 from rse_study.on_ray.queue.cell import Cell, StudyCallback
 from rse_study.on_ray.queue.cell_queue import CellQueue
-from rse_study.on_ray.queue.growing_cells import FixedCells, GrowingCells, wanted_cells
-from rse_study.on_ray.queue.proposed_cells import ProposedCells
+from rse_study.on_ray.queue.cell_sources import FixedCells, GrowingCells, ProposedCells, wanted_cells
 from rse_study.on_ray.queue.stages import (
     confirm_cells,
     every_confirm_cell,
@@ -20,11 +19,9 @@ from rse_study.on_ray.queue.stages import (
 )
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.scoring import Scoring
-from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.stored.shared_cells import bring_shared_cells
-from rse_study.on_ray.workers.failure_reason import describe
-from rse_study.on_ray.workers.machines import machine_of, machines_of
-from rse_study.on_ray.workers.payloads import MaterialsCache
+from rse_study.on_ray.stored.files import MaterialsCache, StudyFiles
+from rse_study.on_ray.stored.shared_cells import bring_shared_cells, machine_of, machines_of
+from rse_study.on_ray.workers.train_workers import describe
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import as_next_run_finds, cells_for_next_run
 from rse_study.results.records import BASELINES, FINISHED, CellRecord, EvaluationRow, Stage

@@ -9,7 +9,7 @@ from typing import Any
 from ray.tune.logger import LoggerCallback, TBXLoggerCallback
 
 from rse_study.errors import InputError, first_line
-from rse_study.on_ray.tune_record import SHOWN
+from rse_study.on_ray.tuner import SHOWN
 from rse_study.registry import Registry
 
 PACKAGES = Registry("tracker", {"mlflow": "mlflow-skinny", "wandb": "wandb", "tensorboard": "tensorboardX"})

@@ -115,13 +115,17 @@ def read_train_state(checkpoint: Path, identity: str) -> TrainState:
     """Read a checkpoint's state; raise InputError if it is another configuration's."""
     state = _state_in(checkpoint)
     if state.identity != identity:
-        raise InputError(
-            "the checkpoint here is another configuration's",
-            where=str(checkpoint.parent),
-            rule="a folder belongs to one trial, one seed and one set of data",
-            remedy="Choose another --out, or remove the folder to start anew",
-        )
+        raise another_configuration("checkpoint", checkpoint.parent)
     return state
+
+
+def another_configuration(what: str, folder: Path) -> InputError:
+    """Return the error for a folder that holds another cell's file."""
+    rule = "a folder belongs to one trial, one seed and one set of data"
+    remedy = "Choose another --out, or remove the folder to start anew"
+    return InputError(
+        f"the {what} here is another configuration's", where=str(folder), rule=rule, remedy=remedy
+    )
 
 
 def restore(

@@ -60,12 +60,7 @@ def finished(directory: Path, identity: str) -> Result | None:
         return None
     result = read_result(directory)
     if result.identity != identity:
-        raise InputError(
-            "the result here is another configuration's",
-            where=str(directory),
-            rule="a folder belongs to one trial, one seed and one set of data",
-            remedy="Choose another --out, or remove the folder to start anew",
-        )
+        raise checkpoint.another_configuration("result", directory)
     return result
 
 

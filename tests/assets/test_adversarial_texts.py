@@ -61,7 +61,7 @@ def test_the_probe_on_the_reference_is_deceived_by_changed_words(found, world, d
     meta = json.loads((folder / META).read_text())
     now, clean = (row.value for row in texts.score(embed, ""))
     assert meta["asset"] == "adversarial-texts"
-    assert meta["num_changed"] == texts.num_changed == untouched.count(False)
+    assert meta["num_changed"] == untouched.count(False)
     assert (meta["clean_accuracy"], meta["accuracy_under_attack"]) == pytest.approx((clean, now))
     assert clean > now
 

@@ -6,10 +6,11 @@ from functools import cache
 import pytest
 import torch
 
-from rse_study.methods import METHODS
+from rse_study.losses.info_nce import info_nce
+from rse_study.methods import METHODS, RobustSentEmbed
 from tests.conformance.entries import ENTRIES, TESTS
 from tests.methods.contract import near, require_reference
-from tests.methods.problem import CLS, SEP, make_batch, make_networks, make_run, take_step
+from tests.methods.problem import CLS, SEP, make_batch, make_networks, make_run, take_step, views_apart
 from tests.methods.test_cost import passes_of
 from tests.slow import mostly_slow
 
@@ -44,6 +45,13 @@ def test_every_method_has_examples_and_a_reference(name):
 def a_step_is_that_of_the_reference(name):
     method = ENTRIES[name].method
     require_reference(TESTS[method.name].reference, method)
+
+
+def each_view_counts_as_itself(name):
+    """If dropout alone tells views apart: without it a positive without gradient, or z as negatives, would pass."""
+    method = ENTRIES[name].method
+    if not (method.cost.ascent or method.needs_synonyms) and getattr(method, "dropout", True):
+        require_reference(TESTS[method.name].reference, method, views=views_apart)
 
 
 def the_same_step_twice_has_the_same_bits(name):
@@ -107,6 +115,7 @@ def bf16_is_near_float32(name):
 
 CONTRACT = (
     a_step_is_that_of_the_reference,
+    each_view_counts_as_itself,
     the_same_step_twice_has_the_same_bits,
     a_step_leaves_modes_flags_and_gradients_as_they_were,
     the_gradient_reaches_the_encoder_and_nothing_is_lost,
@@ -141,6 +150,22 @@ def test_the_loss_falls_on_a_corpus_that_can_be_learnt(name):
         method.after(networks)
         losses.append(loss.item())
     assert sum(losses[-5:]) < 0.95 * sum(losses[:5])
+
+
+@pytest.mark.parametrize("positive_has_gradient", [True, False])
+def test_views_that_are_taken_for_others_are_refused(positive_has_gradient):
+    """SimCSE whose positives are constants, or whose negatives are the other sentences' first views."""
+
+    class Mistaken(RobustSentEmbed):
+        def _contrastive(self, views, batch, run):
+            taken = (views.z_pos, views.z) if positive_has_gradient else (views.z_pos.detach(), views.z_pos)
+            losses = info_nce(views.z, taken[0][None], taken[1], run.own(batch), self.temperature)
+            return losses.sum() / batch.num_rows, {"contrastive": (1 / batch.num_rows, losses)}
+
+    right = ENTRIES["SimCSE"].method
+    wrong = Mistaken.model_validate(right.model_dump())
+    with pytest.raises(AssertionError, match="from the reference"):
+        require_reference(TESTS[right.name].reference, wrong, views=views_apart)
 
 
 def test_a_formula_that_its_reference_contradicts_is_refused():

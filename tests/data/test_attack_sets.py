@@ -9,12 +9,11 @@ from rse_study.data import builtin
 from rse_study.data.attack_sets import (
     OF_TRANSFER,
     name_of,
-    num_found,
     read_attack_set,
     read_few_labelled,
     tasks_seen_with,
     training_for,
-    without,
+    unseen,
 )
 from rse_study.data.labelled import Labelled
 from rse_study.data.labelled_sets import TRANSFER_TASKS, read_labelled
@@ -22,6 +21,18 @@ from rse_study.data.tasks import GLUE
 from rse_study.errors import InputError, MissingFile
 from tests.cases import cases
 from tests.downstream.toy_tasks import write_glue
+
+
+def num_found(inputs, training):
+    """How many inputs are among the training texts."""
+    return len(inputs) - len(unseen(inputs, training.texts))
+
+
+def without(training, inputs):
+    """What is not among the inputs, and how many examples are."""
+    kept = unseen(training.texts, inputs)
+    return training.take(kept), len(training) - len(kept)
+
 
 TRAINED_ON = {
     "mr": ("MR", 10662),

@@ -66,8 +66,6 @@ def test_epochs_differ_and_a_step_is_a_function_of_its_number(corpus):
 def test_fewer_sentences_than_a_batch_are_refused(corpus):
     with pytest.raises(InputError, match=r"60 sentences are fewer than a batch of 61.*smaller batch_size"):
         Batches(corpus, 61, Streams(0))
-    with pytest.raises(InputError, match="every worker needs a sentence"):
-        Batches(corpus, 3, Streams(0), 0, 4)
 
 
 def test_mask_tokens_keeps_the_shares_of_bert():

@@ -137,11 +137,3 @@ def test_an_interrupted_build_leaves_nothing(sentences, tokenizer, tmp_path):
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(InputError, match="no tokenised corpus"):
         TokenisedCorpus.open(tmp_path / "x")
-
-
-def test_the_same_folder_twice(sentences, tokenizer, tmp_path):
-    first = tokenise(sentences, tokenizer, 12, tmp_path / "x")
-    assert tokenise(sentences, tokenizer, 12, tmp_path / "x").fingerprint == first.fingerprint
-    with pytest.raises(InputError, match="another corpus is here"):
-        tokenise(sentences[1:], tokenizer, 12, tmp_path / "x")
-    assert [path.name for path in tmp_path.iterdir()] == ["x"]

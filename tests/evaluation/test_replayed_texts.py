@@ -121,10 +121,9 @@ def test_it_is_what_was_saved(tmp_path):
             assert one.labels.dtype == np.int64 and (one.labels == other.labels).all()
         assert (again.recipe, again.reference) == (kept.recipe, kept.reference)
         assert again.fingerprint == kept.fingerprint
-        assert again.num_changed == kept.num_changed
-    both = zip(CLEAN.texts, ATTACKED.texts, strict=True)
-    assert REPLAYED.num_changed == sum(one != other for one, other in both)
-    assert REPLAYED.num_changed > 0 and "naïve" in (tmp_path / ReplayedTexts.file).read_text(encoding="utf-8")
+    assert CLEAN.texts != ATTACKED.texts and "naïve" in (tmp_path / ReplayedTexts.file).read_text(
+        encoding="utf-8"
+    )
 
 
 @cases("part", ["training", "clean", "attacked"])

@@ -28,7 +28,7 @@ from rse_study.cli.verbs.run import conclude
 from rse_study.methods.method import Mean, StepOutcome
 from rse_study.models.embedder import Embedder
 from rse_study.on_ray import driver, scoring
-from rse_study.on_ray.nodes.lost_cells import Losses
+from rse_study.on_ray.nodes.elastic import Losses
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.scoring import Scoring
 from rse_study.on_ray.searcher import CellSearcher

@@ -1,6 +1,7 @@
 """The reference of a method: its formula in slow loops, which a step must equal."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,9 +9,10 @@ import torch
 
 from rse_study.data.batches import Batch
 from rse_study.methods import Method
-from rse_study.methods.method import StepOutcome
+from rse_study.methods.method import Networks, StepOutcome
 from tests.methods.problem import gradients, make_batch, make_networks, make_run, take_step
 
+Views = Callable[[Networks], AbstractContextManager[None]]
 Reference = Callable[..., Any]
 """(method, networks, batch, run, step) -> the loss, or an object with `loss` and perhaps `gradients` by name."""
 
@@ -25,19 +27,30 @@ class Example:
 
 
 def require_reference(
-    reference: Reference, method: Method, batch: Batch | None = None, *, step: int = 3, **sizes: Any
+    reference: Reference,
+    method: Method,
+    batch: Batch | None = None,
+    *,
+    step: int = 3,
+    views: Views = nullcontext,
+    **sizes: Any,
 ) -> tuple[StepOutcome, dict[str, torch.Tensor], Any]:
-    """Compare loss and gradients of a step with the reference; return outcome, state and what it found."""
+    """Compare loss and gradients of a step with the reference; return outcome, state and what it found.
+
+    In the context `views_apart` the views of a sentence differ as by dropout.
+    """
     run, batch = make_run(), make_batch() if batch is None else batch
     networks = make_networks(method, run, **sizes)
-    found = reference(method, networks, batch, run, step)
+    with views(networks):
+        found = reference(method, networks, batch, run, step)
     loss = found if isinstance(found, torch.Tensor) else found.loss
     expected = getattr(found, "gradients", None)
     if expected is None:
         networks.zero_grad()
         loss.backward()
         expected = gradients(networks)
-    outcome, state, actual = take_step(method, networks, batch, run, step)
+    with views(networks):
+        outcome, state, actual = take_step(method, networks, batch, run, step)
     near(outcome.loss, loss, "loss")
     largest = max(float(gradient.abs().max()) for gradient in expected.values())
     assert largest > 1e-3, "hardly a gradient: nothing is compared"

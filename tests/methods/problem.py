@@ -1,6 +1,9 @@
 """A tiny batch, tiny networks and the settings of a step, for every test of this folder."""
 
 import contextlib
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import torch
@@ -97,6 +100,29 @@ def make_networks(method: RobustSentEmbed, run: RunContext, *, pooling="cls", **
     """Everything trained, in float64 and train mode."""
     encoder = make_encoder(pooling, **sizes)
     return method.networks(encoder, run.streams, run.collectives).double().train()
+
+
+@contextlib.contextmanager
+def views_apart(networks: Networks) -> Iterator[None]:
+    """Let the views of a sentence differ as by dropout, but so that a reference can repeat it.
+
+    In train mode its first vector stays, and each later one has its features scaled, every one by a factor.
+    """
+    seen = defaultdict[tuple[int, ...], count](count)
+
+    def scaled(module: nn.Module, given: tuple[Any, ...], pooled: torch.Tensor) -> torch.Tensor | None:
+        if not module.training:
+            return None
+        rows = zip(given[2], given[1], strict=True)
+        numbers = [next(seen[tuple(row[real].tolist())]) for row, real in rows]
+        features = torch.arange(1, 1 + pooled.shape[1]).to(pooled)
+        return pooled * (1 + 0.5 * torch.sin(torch.tensor(numbers).to(pooled)[:, None] * features))
+
+    handle = networks.encoder.register_forward_hook(scaled)
+    try:
+        yield
+    finally:
+        handle.remove()
 
 
 FLAT = dict(K=2, T=2, alpha=6e-3, beta=4e-3, norm="linf", radius=2.5e-2, scope="sentence", strength="matched")

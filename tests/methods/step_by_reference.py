@@ -99,6 +99,8 @@ class Encode:
 
     def __call__(self, points: Tensor, weights: list[Tensor], view: str) -> tuple[Tensor, Tensor]:
         pooled = torch.stack([self._sentence(points, weights, i) for i in range(len(points))])
+        for hook in self.networks.encoder._forward_hooks.values():  # as if the encoder itself had been called
+            pooled = hook(self.networks.encoder, (points, self.batch.mask, self.batch.ids), pooled)
         if self.head == "none":
             return pooled, pooled
         if self.head == "linear_tanh":

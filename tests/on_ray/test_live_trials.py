@@ -2,8 +2,7 @@
 
 from ray.tune.experiment import Trial
 
-from rse_study.on_ray.tune_record import TuneRecord
-from rse_study.on_ray.tuner import LiveTrials
+from rse_study.on_ray.tuner import LiveTrials, TuneRecord
 
 
 class Controller:

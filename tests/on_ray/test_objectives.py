@@ -6,7 +6,7 @@ import pytest
 
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.queue.cell_queue import CellQueue
-from rse_study.on_ray.queue.growing_cells import FixedCells
+from rse_study.on_ray.queue.cell_sources import FixedCells
 from rse_study.on_ray.queue.stages import confirm_cells
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.results.files.ledger import Ledger

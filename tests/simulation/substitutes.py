@@ -14,7 +14,7 @@ import psutil
 import ray
 
 from rse_study.on_ray import background, driver, runtime, scoring, searcher, tuner
-from rse_study.on_ray.nodes import cluster_watch, demand, elastic, lost_cells
+from rse_study.on_ray.nodes import cluster_watch, elastic
 from rse_study.on_ray.stored import files, lease, ledger_copy
 from rse_study.on_ray.workers import coordinator, evaluations, worker, workplace
 from rse_study.results.files import connect, ledger, lock, queries
@@ -54,7 +54,7 @@ def substituted(world: World) -> Iterator[None]:
     threads = SimpleNamespace(Event=scheduler.event, Thread=scheduler.thread)
     held: dict[Path, Any] = {}
     timed = (
-        searcher, lost_cells, elastic, demand, cluster_watch, runtime, tuner, coordinator, lease, storage, lock, loop
+        searcher, elastic, cluster_watch, runtime, tuner, coordinator, lease, storage, lock, loop
     )  # fmt: skip
     substitutes: list[tuple[Any, str, Any]] = [
         *((module, "time", scheduler) for module in timed),
@@ -80,7 +80,7 @@ def substituted(world: World) -> Iterator[None]:
         (runtime, "OwnRay", world.probe), (runtime, "JoinedRay", world.probe),
         (runtime, "with_parameters", partial), (runtime, "_exit", world.exit),
         (runtime, "print", lambda text, **options: scheduler.say(text)),
-        (demand, "autoscaler_requests", lambda name: Proxy(None, request_resources=nothing, cancel_request=nothing)),
+        (elastic, "autoscaler_requests", lambda name: Proxy(None, request_resources=nothing, cancel_request=nothing)),
         (tuner, "run", world.run_tune), (tuner, "_kill", world.kill_pid), (tuner, "ray", world.ray),
         (coordinator, "ray", world.ray), (worker, "ray", world.ray), (scoring, "ray", world.ray),
         (evaluations, "ray", world.ray), (ray, "init", nothing_real),

@@ -1,14 +1,61 @@
-"""The size of a running study, as nodes join and leave."""
+"""The size of a running study, as nodes join and leave with their cells."""
 
 import time
+from collections.abc import Callable, Sequence
 from threading import Event
+from typing import Any
+from uuid import uuid4
 
-from rse_study.cluster.node_capacity import Node, concurrency, nodes_to_come, num_fitting, require_room, slots
+from rse_study.cluster.node_capacity import (
+    Node,
+    concurrency,
+    nodes_to_come,
+    num_fitting,
+    require_room,
+    share_of,
+    slots,
+)
 from rse_study.errors import Unavailable
 from rse_study.on_ray.nodes.cluster_watch import ClusterWatch
-from rse_study.on_ray.nodes.demand import Demand
-from rse_study.on_ray.queue.cell import StudyCallback
+from rse_study.on_ray.nodes.private_ray import autoscaler_requests
+from rse_study.on_ray.queue.cell import Cell, StudyCallback
 from rse_study.study.definition.resources import Resources
+
+MAX_BUNDLES = 500  # an autoscaler packs them one by one
+# A driver that was killed asks for nothing any more; a request of `ray.autoscaler.sdk` would stand for ever, and
+# keep nodes that nobody uses.
+EXPIRE_SECONDS, RENEW_SECONDS = 90.0, 20.0
+
+
+class Demand:
+    """A request to the autoscaler that is renewed, and ends with its driver.
+
+    It uses the actor through which Ray Train requests workers, so that neither request replaces the other.
+    """
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+        self._requests: Any = None
+        self._num_cells, self._asked = 0, 0.0
+
+    def ask(self, num_cells: int) -> None:
+        """Request room for this number of cells, replacing the last request."""
+        is_new = num_cells != self._num_cells
+        if not is_new and (num_cells == 0 or time.monotonic() - self._asked < RENEW_SECONDS):
+            return
+        self._num_cells, self._asked = num_cells, time.monotonic()
+        if self._requests is None:
+            self._requests = autoscaler_requests(f"rse-study-{uuid4().hex}")
+        if num_cells == 0:
+            self._requests.cancel_request()
+            return
+        number = min(num_cells * self._resources.workers, MAX_BUNDLES)
+        self._requests.request_resources(
+            resources=[share_of(self._resources)] * number,
+            expire_after_s=EXPIRE_SECONDS,
+            label_selectors=[dict(self._resources.labels)] * number if self._resources.labels else None,
+        )
+
 
 NODES_SECONDS = 1800.0  # without a node that has room for a cell; a cloud may have none to give for a while
 FIRST_NODES_SECONDS = 300.0  # until the first node of a cluster that does not grow
@@ -85,3 +132,56 @@ class ElasticSize:
         elif time.monotonic() - self._empty_since > NODES_SECONDS:
             what = f"no node had room for a cell for {NODES_SECONDS / 60:g} minutes"
             raise Unavailable(what, "Bring nodes back; the same command then resumes the run")
+
+
+HOLD_SECONDS = 5.0  # a node and its cells are not declared dead in the same moment
+
+
+class Losses:
+    """Reports losses: one line for a node with its cells, one for each other cell."""
+
+    def __init__(
+        self,
+        callback: StudyCallback,
+        nodes_of: Callable[[str], set[str]],
+        said: Callable[[], None] = lambda: None,
+        hold_seconds: float = HOLD_SECONDS,
+    ) -> None:
+        self._callback, self._nodes_of = callback, nodes_of
+        self._said, self._hold_seconds = said, hold_seconds
+        self._cells: list[tuple[float, Cell, str, set[str]]] = []
+        self._nodes: list[tuple[float, Node]] = []
+        self._lost_before: dict[str, str] = {}
+
+    @property
+    def num_open(self) -> int:
+        return len(self._cells)
+
+    def add(self, cell: Cell, reason: str) -> None:
+        """Take in a lost cell, which is tried again."""
+        self._cells.append((time.monotonic(), cell, reason, self._nodes_of(cell.identity)))
+        self.report([])
+
+    def report(self, lost: Sequence[Node]) -> None:
+        """Take in lost nodes; report every loss that has waited long enough."""
+        now = time.monotonic()
+        self._nodes += [(now, node) for node in lost]
+        for since, node in list(self._nodes):
+            if now - since >= self._hold_seconds:
+                self._nodes.remove((since, node))
+                self._report_node(node)
+        awaited = {node.identity for _, node in self._nodes}
+        for entry in list(self._cells):
+            since, cell, reason, nodes = entry
+            if now - since >= self._hold_seconds and not nodes & awaited:
+                self._cells.remove(entry)
+                names = [self._lost_before[node] for node in nodes if node in self._lost_before]
+                self._callback.lost(cell, f"with node {names[0]}" if names else reason)
+                self._said()
+
+    def _report_node(self, node: Node) -> None:
+        with_it = [entry for entry in self._cells if node.identity in entry[3]]
+        self._cells = [entry for entry in self._cells if entry not in with_it]
+        self._lost_before[node.identity] = node.name
+        self._callback.node_lost(node.name, [cell for _, cell, _, _ in with_it])
+        self._said()

@@ -1,16 +1,19 @@
-"""Files that workers need and leave, as the driver sees them."""
+"""Files that workers need and leave, as the driver sees them, and payloads."""
 
 import shutil
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 from pathlib import Path
+from typing import Any
 
 from ray.cloudpickle import register_pickle_by_value
 
-from rse_study.assets.fingerprint import whole_folder_of_model
+from rse_study.assets.store import whole_folder_of_model
 from rse_study.downstream.models import RelocatableEvaluation
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.registry import class_in
+from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.workers.payload import BaselinePayload, CellPayload
 from rse_study.on_ray.workers.workplace import StoredFolder, storage_cache
 from rse_study.results.files.atomic import write_whole
 from rse_study.results.files.evaluation_file import EVALUATIONS_FILE, ITEMS_FILE
@@ -18,7 +21,10 @@ from rse_study.results.files.result_file import FILE_NAME
 from rse_study.results.files.schema import MODEL_FOLDER, baselines_folder, cell_folder, cells_folder
 from rse_study.storage.folders import SUFFIX, NodeCache, get_folder
 from rse_study.storage.storage import Storage, study_key
-from rse_study.training.materials import Materials
+from rse_study.study.definition.config import Baseline
+from rse_study.study.definition.resources import Resources
+from rse_study.training.materials import Materials, PrepareMaterials, identity_of
+from rse_study.training.trial import Trial
 
 
 class StudyFiles:
@@ -124,3 +130,55 @@ class StudyFiles:
             shared = NodeCache(self._cache or storage_cache(), self.storage)
             self._put[name] = shared.put(whole_folder_of_model(name, revision))
         return self._put[name]
+
+
+class MaterialsCache:
+    """Prepares materials once for all trials that need the same ones."""
+
+    def __init__(self, prepare: PrepareMaterials) -> None:
+        self._prepare = prepare
+        self._prepared: dict[Hashable, Materials] = {}
+
+    def of(self, trial: Trial) -> Materials:
+        needs = trial.needs()
+        if needs not in self._prepared:
+            self._prepared[needs] = self._prepare(trial)
+        return self._prepared[needs]
+
+    def identify(self, trial: Trial, seed: int) -> str:
+        return identity_of(trial, seed, self.of(trial))
+
+
+class Payloads:
+    """Makes the payloads of one study."""
+
+    def __init__(self, files: StudyFiles, materials: MaterialsCache, coordinator: str) -> None:
+        self._files, self._materials, self._coordinator = files, materials, coordinator
+
+    def of_cell(self, cell: Cell, attempt: int = 0, rungs: tuple[int, ...] = ()) -> CellPayload:
+        """Return the payload of an attempt at a cell; `attempt` 0 only scores it."""
+        return CellPayload(
+            cell=cell.identity,
+            number=cell.number,
+            seed=cell.seed,
+            continues=cell.continues,
+            attempt=attempt,
+            rungs=rungs,
+            coordinator=self._coordinator,
+            folder=self._files.cell(cell.identity),
+            train_runs=self._files.train_runs,
+            keeps_items=self._files.keeps_items,
+            **self._shared(cell.trial, cell.resources),
+        )
+
+    def of_baseline(self, baseline: Baseline, base: Trial, resources: Resources) -> BaselinePayload:
+        """Return the payload of a baseline of `base`, the study's base trial."""
+        folder = self._files.baselines()
+        return BaselinePayload(baseline=baseline, folder=folder, **self._shared(base, resources))
+
+    def _shared(self, trial: Trial, resources: Resources) -> dict[str, Any]:
+        materials = self._files.hand_out(self._materials.of(trial))
+        used = resources.model_dump(include={"workers", "threads", "gpus", "labels"})
+        storage = self._files.storage
+        where = {"storage": storage.location, "patience_s": storage.patience_s} if storage else {}
+        return {"trial": trial, "materials": materials, **used, **where}

@@ -1,11 +1,16 @@
 """Cells that another study of the same store has run, taken instead of run again."""
 
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import ray
+import torch
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from rse_study.cluster.node_capacity import Node, slots
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.queue.cell import Cell
@@ -16,6 +21,7 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import FILE_NAME, read_result
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER, cell_folder
 from rse_study.results.records import EvaluationRow
+from rse_study.training.provenance import provenance
 
 DRAFT = ".shared-model"
 Machines = Callable[[Cell], Collection[Mapping[str, Any]]]
@@ -124,3 +130,32 @@ def _copy_model(source: Path, here: Path) -> bool:
 
 def _names_in(folder: Path) -> list[str]:
     return sorted(one.name for one in folder.iterdir()) if folder.is_dir() else []
+
+
+ANSWER_SECONDS = 60.0
+
+
+def machine_of(cell: Cell) -> dict[str, Any]:
+    """Return the provenance of the cell in this process, on a GPU if it uses any."""
+    device = torch.device("cuda" if cell.resources.gpus else "cpu")
+    here = provenance(device, cell.resources.workers, cell.trial.precision)
+    return here | {"threads": cell.resources.threads}
+
+
+def machines_of(cell: Cell, nodes: Sequence[Node]) -> list[dict[str, Any]]:
+    """Ask each node that has room for it; nothing where one of them does not answer."""
+    task, fitting = ray.remote(machine_of), [node for node in nodes if slots(node, cell.resources)]
+    asked = [
+        task.options(
+            num_cpus=0,
+            num_gpus=cell.resources.gpus,
+            scheduling_strategy=NodeAffinitySchedulingStrategy(node_id=node.identity, soft=False),
+        ).remote(cell)
+        for node in fitting
+    ]
+    try:
+        return list(ray.get(asked, timeout=ANSWER_SECONDS))
+    except ray.exceptions.RayError:
+        for one in asked:
+            ray.cancel(one)
+        return []

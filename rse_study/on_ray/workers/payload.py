@@ -1,9 +1,10 @@
 """The driver's instructions to processes that train a cell or score something."""
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from rse_study.study.definition.config import Baseline
 from rse_study.training.trial import Trial
@@ -68,14 +69,13 @@ class CellPayload(Payload):
 
     def as_config(self) -> dict[str, Any]:
         """Return the plain mapping that Tune and Train pass to their functions."""
-        content = {one.name: getattr(self, one.name) for one in fields(self)}
-        content["trial"], content["labels"] = self.trial.model_dump(mode="json"), dict(self.labels)
         # All of it is one text, which alone is run: Tune would take a nested mapping for a space of its own, and its
         # tables have room for what is shown beside it.
-        return {"trial": self.number, "payload": json.dumps(content)}
+        return {"trial": self.number, "payload": _JSON.dump_json(self).decode()}
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> "CellPayload":
-        content = json.loads(config["payload"])
-        trial = Trial.model_validate(content["trial"])
-        return cls(**{**content, "rungs": tuple(content["rungs"]), "trial": trial})
+        return _JSON.validate_json(config["payload"])
+
+
+_JSON = TypeAdapter(CellPayload)

@@ -10,14 +10,33 @@ from typing import Any
 import ray
 from ray.train.torch import TorchConfig
 from ray.train.v2.api.config import FailureConfig, RunConfig, ScalingConfig
-from ray.train.v2.api.exceptions import TrainingFailedError
+from ray.train.v2.api.exceptions import TrainingFailedError, WorkerGroupError
 from ray.train.v2.torch.torch_trainer import TorchTrainer
 
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.workers.coordinator import ReportMetrics, exchange_call
 from rse_study.on_ray.workers.exchange import IS_TAKEN, Config, PointsByKey
-from rse_study.on_ray.workers.failure_reason import describe, reason_of
 from rse_study.on_ray.workers.payload import CellPayload
+
+OUT_OF_MEMORY = "could not create a primitive"  # oneDNN's words where it cannot allocate
+LONGEST = 500
+
+
+def reason_of(error: TrainingFailedError) -> str:
+    """Return one line: the first failed worker's own words, or the controller's."""
+    if isinstance(error, WorkerGroupError) and error.worker_failures:
+        rank, failure = min(error.worker_failures.items())
+        cause = getattr(failure, "cause", None) or failure
+        return f"worker {rank}: {describe(cause)}"
+    return describe(error)
+
+
+def describe(error: BaseException) -> str:
+    """Return kind and last line of an error, with a hint if memory ran out."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    text = f"{type(error).__name__}: {lines[-1][:LONGEST] if lines else ''}"
+    return f"{text} (out of memory, most likely)" if OUT_OF_MEMORY in text else text
+
 
 MAX_WORKER_FAILURES = 0  # a lost worker is a lost attempt, entered in the ledger and tried again from there
 MAX_CONTROLLER_FAILURES = 3

@@ -3,7 +3,6 @@
 import ctypes
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import ray.train
@@ -16,10 +15,9 @@ from rse_study.errors import InputError, NonFiniteLoss, Unavailable
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.workers.coordinator import SCORED, Reporter, ReportMetrics
 from rse_study.on_ray.workers.evaluations import score_cell
-from rse_study.on_ray.workers.failure_reason import describe
 from rse_study.on_ray.workers.payload import CellPayload
-from rse_study.on_ray.workers.train_workers import GroupEnded, GroupMember, TrainWorkers
-from rse_study.on_ray.workers.workplace import workplace
+from rse_study.on_ray.workers.train_workers import GroupEnded, GroupMember, TrainWorkers, describe
+from rse_study.on_ray.workers.workplace import work_folder, workplace
 from rse_study.results.files.evaluation_file import EVALUATIONS_FILE, ITEMS_FILE
 from rse_study.results.files.failures import failure_of_disk
 from rse_study.results.files.result_file import FILE_NAME, read_result
@@ -106,7 +104,7 @@ def run_loop(
     except (NonFiniteLoss, InputError) as error:
         return {"reason": str(error), "for_good": True}  # every worker raises it, and would again
     except Exception as error:
-        failure = error if isinstance(error, Unavailable) else failure_of_disk(error, Path(payload.folder))
+        failure = error if isinstance(error, Unavailable) else failure_of_disk(error, work_folder(payload))
         if failure is None:
             raise
         return {"reason": str(failure), "for_good": False, "is_blameless": True}

@@ -120,6 +120,11 @@ class Workplace:
         self.publish(name)
 
 
+def work_folder(payload: Payload) -> Path:
+    """Return the folder of this machine in which a payload's process writes."""
+    return cache_dir().absolute() / WORK if payload.storage else Path(payload.folder)
+
+
 @contextmanager
 def workplace(
     payload: Payload, names: Sequence[str] = (), evaluations: Sequence[Evaluation] = ()
@@ -150,7 +155,7 @@ def workplace(
 @contextmanager
 def _own_folder(payload: Payload) -> Iterator[Path]:
     """Make a folder for one process; delete those of killed processes of this host."""
-    root, host = cache_dir().absolute() / WORK, socket.gethostname()  # several hosts may share a cache
+    root, host = work_folder(payload), socket.gethostname()  # several hosts may share a cache
     root.mkdir(parents=True, exist_ok=True)
     for other in root.glob("*-*-*"):
         owner, _, pid = other.name.partition("-")[2].rpartition("-")

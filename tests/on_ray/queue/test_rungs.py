@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rse_study.on_ray.queue.cell_queue import CellQueue
-from rse_study.on_ray.queue.growing_cells import FixedCells
+from rse_study.on_ray.queue.cell_sources import FixedCells
 from rse_study.results.files.result_file import Point, Result, write_result
 from rse_study.results.files.schema import cell_folder
 from rse_study.search.stopping.hyperband import bracket_of

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from rse_study.on_ray.queue.cell_queue import CellQueue
-from rse_study.on_ray.queue.growing_cells import FixedCells
+from rse_study.on_ray.queue.cell_sources import FixedCells
 from rse_study.on_ray.queue.stages import confirm_cells, every_confirm_cell, path_rounds
 from rse_study.search.budget import has_room
 from rse_study.search.state import search_state

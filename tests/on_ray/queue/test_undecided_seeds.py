@@ -5,7 +5,7 @@ import math
 import pytest
 
 from rse_study.on_ray.queue.cell_queue import CellQueue
-from rse_study.on_ray.queue.growing_cells import FixedCells, GrowingCells
+from rse_study.on_ray.queue.cell_sources import FixedCells, GrowingCells
 from rse_study.on_ray.queue.stages import every_grid_cell, grid_cells
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.results.files.ledger import Ledger

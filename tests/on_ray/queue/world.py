@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from rse_study.on_ray.queue.cell_queue import CellQueue
-from rse_study.on_ray.queue.growing_cells import FixedCells
-from rse_study.on_ray.queue.proposed_cells import ProposedCells
+from rse_study.on_ray.queue.cell_sources import FixedCells, ProposedCells
 from rse_study.on_ray.queue.stages import grid_cells
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.results.files.ledger import Ledger

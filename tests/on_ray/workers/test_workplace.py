@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from rse_study.on_ray.queue.cell import Cell
-from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.workers.payloads import MaterialsCache, Payloads
-from rse_study.on_ray.workers.workplace import WORK, workplace
+from rse_study.on_ray.stored.files import MaterialsCache, Payloads, StudyFiles
+from rse_study.on_ray.workers.workplace import WORK, work_folder, workplace
 from rse_study.storage.storage import Storage
 from rse_study.study.definition.resources import Resources
 from rse_study.training.trial import Trial
@@ -47,6 +46,16 @@ def test_nothing_in_a_payload_is_a_path_of_the_drivers_disk_and_materials_say_th
             assert all(Path(folder).is_dir() for folder in folders)
             assert here.materials.fingerprints == materials.fingerprints
             assert here.materials.dev.fingerprint == materials.dev.fingerprint
+
+
+def test_a_full_disk_is_named_by_a_folder_of_this_machine(world):
+    """A payload names the folder of its results by a key, if they go to a storage."""
+    payloads, node = world
+    payload = payloads.of_cell(CELL)
+    with workplace(payload) as here:
+        assert here.folder.parent == work_folder(payload) == node / WORK
+    with workplace(replace(payload, storage="", folder=str(node / "cell"))) as here:
+        assert here.folder == work_folder(replace(payload, storage="", folder=str(node / "cell")))
 
 
 def test_what_is_published_is_brought_to_the_next_process_and_what_is_removed_is_not(world):
