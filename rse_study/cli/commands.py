@@ -35,6 +35,7 @@ COMMANDS = {
     "data list": "data.listing:show_sets",
     "data verify": "data.listing:verify_sets",
     "data fetch": "data.fetching:fetch_sets",
+    "cluster init": "cluster.init:write_cluster",
     "cluster render": "cluster.render:render_cluster",
     "cluster validate": "cluster.validate:validate_cluster",
     "cluster submit": "cluster.submit:submit_study",

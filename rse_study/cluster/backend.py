@@ -60,6 +60,10 @@ class Backend(ABC):
     def show_log(self, report: JobReport, is_followed: bool) -> None:
         """Print a job's output; with `is_followed`, until the job ends."""
 
+    def dashboard(self) -> str:
+        """Return how to open Ray's dashboard; empty if it is not up, or not for us."""
+        return ""
+
     @abstractmethod
     def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
         """Return the commands by which `end` ends jobs, without running them."""

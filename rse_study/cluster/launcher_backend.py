@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,10 +10,11 @@ from pathlib import Path
 
 from rse_study.cluster.backend import CommandWords, Submission
 from rse_study.cluster.job_report import JobReport
-from rse_study.cluster.program import call, follow, our_environment
-from rse_study.cluster.ray_dashboard import RayDashboard
+from rse_study.cluster.local_backend import free_ports
+from rse_study.cluster.program import call, follow, our_environment, shown
+from rse_study.cluster.ray_dashboard import RayDashboard, token_hint
 from rse_study.cluster.ray_job_backend import REMEDY, RayBackend, RayJobs
-from rse_study.cluster.spec import LauncherCluster
+from rse_study.cluster.spec import ClusterSpec
 from rse_study.errors import InputError
 from rse_study.results.files.atomic import write_whole
 
@@ -29,12 +29,17 @@ NO_HEAD = "Head node of cluster"
 class LauncherBackend(RayBackend):
     """A cluster of Ray's launcher, which outlives its jobs until `cluster down`."""
 
-    spec: LauncherCluster
+    spec: ClusterSpec
 
     @property
     def configuration(self) -> Path:
         """The file passed to `ray up`; missing if no cluster was started."""
         return self.home / CONFIGURATION
+
+    def dashboard(self) -> str:
+        address = f"http://127.0.0.1:{DASHBOARD_PORT}"
+        is_there = self.configuration.is_file()
+        return f"{shown(self._tunnel(DASHBOARD_PORT))}, then {address}, {token_hint()}" if is_there else ""
 
     def submission(self, submission: Submission) -> list[CommandWords]:
         tunnel = self._tunnel(DASHBOARD_PORT)
@@ -84,12 +89,12 @@ class LauncherBackend(RayBackend):
         return ("ray", "dashboard", "--port", str(port), str(self.configuration))
 
     def _ray_at(self, port: int) -> RayJobs:
-        return RayJobs(RayDashboard(f"http://127.0.0.1:{port}", self.spec.token))
+        return RayJobs(RayDashboard(f"http://127.0.0.1:{port}"))
 
     @contextmanager
     def ray(self) -> Iterator[RayJobs]:
         """Open a tunnel to the dashboard for the duration of the context."""
-        port = _free_port()
+        (port,) = free_ports(1)
         ray = self._ray_at(port)
         tunnel = subprocess.Popen(
             self._tunnel(port),
@@ -109,9 +114,3 @@ class LauncherBackend(RayBackend):
             with suppress(ProcessLookupError):
                 os.killpg(tunnel.pid, signal.SIGTERM)  # Ray's program and its ssh
             tunnel.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])

@@ -14,8 +14,16 @@ from rse_study.cluster.program import our_environment
 from rse_study.errors import InputError
 
 SECONDS, PAUSE_SECONDS = 20.0, 0.5
-DEFAULT_TOKEN = "~/.ray/auth_token"
+TOKEN = "~/.ray/auth_token"
+"""used unless RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH is set, as in Ray"""
 REFUSED = (401, 403)
+
+
+def token_hint() -> str:
+    """Return where the token is that a dashboard asks for."""
+    if "RAY_AUTH_TOKEN" in os.environ:
+        return "which asks for the token in RAY_AUTH_TOKEN"
+    return f"which asks for the token: cat {os.environ.get('RAY_AUTH_TOKEN_PATH') or TOKEN}"
 
 
 @dataclass(frozen=True)
@@ -23,12 +31,10 @@ class RayDashboard:
     """The dashboard of one cluster."""
 
     address: str
-    token_file: str = DEFAULT_TOKEN
-    """used unless RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH is set, as in Ray"""
 
     @property
     def env(self) -> dict[str, str]:
-        told = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(Path(self.token_file).expanduser())}
+        told = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(Path(TOKEN).expanduser())}
         if "RAY_AUTH_TOKEN" in os.environ:
             told.pop("RAY_AUTH_TOKEN_PATH")
         # Otherwise Ray colours its output and asks its own server for newer versions.
@@ -88,7 +94,7 @@ class RayDashboard:
         """Return the token, empty if there is none, and where it comes from."""
         if given := os.environ.get("RAY_AUTH_TOKEN"):
             return given, "RAY_AUTH_TOKEN"
-        file = Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or self.token_file).expanduser()
+        file = Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or TOKEN).expanduser()
         return file.read_text(encoding="utf-8").strip() if file.is_file() else "", str(file)
 
 

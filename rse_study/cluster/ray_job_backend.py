@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rse_study.cluster.backend import Backend, CommandWords, NodeHours, Submission
-from rse_study.cluster.job import STUDY_FILE
+from rse_study.cluster.job import STUDY_FILE, copy_files
 from rse_study.cluster.job_report import RAY_STATES, JobReport
 from rse_study.cluster.program import call, follow
 from rse_study.cluster.ray_dashboard import RayDashboard
@@ -44,11 +44,13 @@ class RayJobs:
         job, code = submission.job, str(submission.folder / CODE)
         where = ("--address", self.dashboard.address, "--submission-id", job.submission_id)
         words = ("ray", "job", "submit", *where, "--no-wait")
+        # `python -m`: a node may have the code but not the script.
+        command = ("python", "-m", "rse_study", "run", STUDY_FILE, *job.options)
         if not self.is_on_this_machine:
-            return (*words, "--working-dir", code, "--", *job.command)
+            return (*words, "--working-dir", code, "--", *command)
         environment = json.dumps({"env_vars": {"PYTHONPATH": code}})
-        command = f"cd {shlex.quote(code)} && exec {shlex.join(job.command)}"
-        return (*words, "--runtime-env-json", environment, "--", "bash", "-c", command)
+        line = f"cd {shlex.quote(code)} && exec {shlex.join(command)}"
+        return (*words, "--runtime-env-json", environment, "--", "bash", "-c", line)
 
     def submit(self, submission: Submission) -> str:
         write_code(submission)
@@ -93,11 +95,12 @@ class RayJobs:
 
 
 def write_code(submission: Submission) -> None:
-    """Unpack the wheel next to the study; Ray puts the folder on Python's path."""
+    """Unpack the wheel beside the study; Ray puts the folder on Python's path."""
     folder = submission.folder / CODE
     shutil.rmtree(folder, ignore_errors=True)
     with zipfile.ZipFile(io.BytesIO(submission.job.wheel.content)) as wheel:
         wheel.extractall(folder)
+    copy_files(submission.job, folder)
     (folder / STUDY_FILE).write_text(submission.job.study_yaml, encoding="utf-8")
 
 

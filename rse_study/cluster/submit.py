@@ -1,18 +1,22 @@
 """Submission of a study as a job, unless it already runs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from rse_study.cluster.backend import Backend, Submission
-from rse_study.cluster.job import Job, job_files
+from rse_study.cluster.checking.check import check_cluster, check_study_on
+from rse_study.cluster.job import Job, copy_files, job_files, job_of
 from rse_study.cluster.job_report import ACTIVE, JobReport, numbered_id, of_study
 from rse_study.cluster.render import render
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.cluster.submission_record import SubmissionRecord, read_record, write_record
-from rse_study.errors import InputError
+from rse_study.cluster.wheel import wheel_of_this_version
+from rse_study.errors import InputError, InputErrors
 from rse_study.results.files.atomic import write_whole
+from rse_study.study.checking.validation import read_study
+from rse_study.study.definition.content import read_content
 
 SETTLED = (*ACTIVE, "complete")
 """states in which a job is not resubmitted"""
@@ -27,6 +31,15 @@ class Submitted:
     earlier: JobReport | None
     is_new: bool
     """False if the earlier job is active or complete"""
+
+
+def read_job(spec: ClusterSpec, path: Path, overrides: Sequence[str], limits: Sequence[str] = ()) -> Job:
+    """Return the job that runs a study's file on a cluster; `limits` go to its `run`."""
+    checked, where = read_study(path, overrides), f"cluster {spec.name}"
+    problems = [*check_cluster(spec, where=where), *check_study_on(spec, checked, where=where)]
+    if problems:
+        raise InputErrors(problems)
+    return job_of(checked, read_content(path, overrides), spec, wheel_of_this_version(), limits)
 
 
 def prepare_submission(spec: ClusterSpec, backend: Backend, job: Job, jobs: list[JobReport]) -> Submission:
@@ -71,10 +84,13 @@ def write_submission(submission: Submission) -> list[Path]:
     rendered = {file.name: file.text.encode() for file in submission.files}
     contents = rendered | job_files(submission.job)
     try:
-        return [write_whole(folder / name, content) for name, content in contents.items()]
+        written = [write_whole(folder / name, content) for name, content in contents.items()]
+        return [*written, *copy_files(submission.job, folder)]
     except OSError as error:
         remedy = "Is this a machine that sees the folder?"
-        raise InputError(f"cannot be written: {error.strerror}", where=str(folder), remedy=remedy) from None
+        raise InputError(
+            f"cannot be written: {error.strerror or error}", where=str(folder), remedy=remedy
+        ) from None
 
 
 def _require_one_edition(jobs: list[JobReport], job: Job) -> None:

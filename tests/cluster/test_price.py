@@ -20,7 +20,7 @@ def test_nodes_that_cannot_be_given_back_are_always_billed():
     assert price.least == price.most == 4
 
 
-IDLE = "workers.cpu={instance: c6i.large, max_nodes: 100, cpus: 2, memory_gib: 4, price_per_hour: 0.05}"
+IDLE = "workers.cpu={min_nodes: 0, max_nodes: 100, cpus: 2, memory_gib: 4, price_per_hour: 0.05}"
 ONPREM = "workers.node.price_per_hour=1.6"
 
 

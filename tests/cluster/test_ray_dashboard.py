@@ -48,9 +48,9 @@ def test_somebody_else_answers(shop):
 def test_the_environment_names_the_token(monkeypatch, tmp_path):
     for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_AUTH_MODE"):
         monkeypatch.delenv(name, raising=False)
-    (tmp_path / "token").write_text("abc\n", encoding="utf-8")
-    dashboard = RayDashboard("http://127.0.0.1:9", str(tmp_path / "token"))
-    assert dashboard.env["RAY_AUTH_TOKEN_PATH"] == str(tmp_path / "token")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    dashboard = RayDashboard("http://127.0.0.1:9")
+    assert dashboard.env["RAY_AUTH_TOKEN_PATH"] == str(tmp_path / ".ray" / "auth_token")
     assert dashboard.env["RAY_AUTH_MODE"] == "token"
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", "/another")
     assert dashboard.env["RAY_AUTH_TOKEN_PATH"] == "/another"

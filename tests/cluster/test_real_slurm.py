@@ -1,6 +1,7 @@
 """A study under a real Slurm, from the command line of its login node: cancelled, cut short, and to its end."""
 
 import json
+import shlex
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -21,30 +22,52 @@ pytestmark = [
 ]
 
 NUM_CELLS = 12  # a few seconds each: the first turn must not reach the end
-SPEC = f"""
-kind: slurm
-name: two-nodes
+PLACES = f"""
 folder: {SHARED}/jobs
 storage: {SHARED}/storage
 shared: [{SHARED}]
 head: {{cpus: 1, memory_gib: 1, price_per_hour: 0}}
 workers:
-  node: {{min_nodes: 2, max_nodes: 2, cpus: 2, memory_gib: 3, price_per_hour: 1.5}}
+  node: {{max_nodes: 2, cpus: 2, memory_gib: 3, price_per_hour: 1.5}}
 limits: {{hours: 1}}
 """
+OF_THE_SITE = [
+    ("#SBATCH --partition=compute\n", "#SBATCH --account=lab\n"),
+    ("source /shared/rse-study/venv/bin/activate\n", ""),
+    ('work="/tmp/rse-', 'work="/tmp/scratch-'),
+    ("inside=()\n", "inside=(env IN_A_CONTAINER=yes)\n"),
+]
+"""what a site changes in its copy of the template"""
 
 
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
     folder: Path = tmp_path_factory.mktemp("shared")
-    (folder / "spec.yaml").write_text(SPEC, encoding="utf-8")
     with Nodes(2, env=environment(), shared=folder) as nodes, running_slurm(nodes) as running:
+        words = ["cluster", "init", "slurm", "two-nodes"]
+        running.login.run(["bash", "-c", f"cd {SHARED} && python -m rse_study {shlex.join(words)}"])
+        spec, template = folder / "two-nodes.yaml", folder / "two-nodes.sbatch"
+        header = "\n".join(spec.read_text(encoding="utf-8").splitlines()[:4])
+        spec.write_text(header + PLACES, encoding="utf-8")
+        text = template.read_text(encoding="utf-8")
+        for before, after in OF_THE_SITE:
+            assert before in text, before
+            text = text.replace(before, after)
+        template.write_text(text, encoding="utf-8")
         yield running
 
 
 def test_the_dry_run_that_validate_names_takes_the_rendered_script(slurm: Slurm) -> None:
     write_study(slurm, "dry")
-    render = ["python", "-m", "rse_study", "cluster", "render", f"{SHARED}/spec.yaml", f"{SHARED}/dry.yaml"]
+    render = [
+        "python",
+        "-m",
+        "rse_study",
+        "cluster",
+        "render",
+        f"{SHARED}/two-nodes.yaml",
+        f"{SHARED}/dry.yaml",
+    ]
     slurm.login.run([*render, "--out", f"{SHARED}/job"], timeout=900)
     slurm.run("sbatch", "--test-only", f"{SHARED}/job/job.sbatch")
     assert "rse-dry" not in slurm.run("squeue", "--noheader", "--format=%j")
@@ -80,7 +103,7 @@ def test_a_job_that_is_cancelled_and_then_cut_short_goes_on_to_its_end_on_two_no
     assert all(any(cache.rglob("*.safetensors")) for cache in caches), "no cell ran on one of the nodes"
     hours = sum(each["ended"] - each["started"] for each in status["jobs"]) / 3600
     assert status["spent"] == pytest.approx(2 * 1.5 * hours)
-    assert "has completed" in command(slurm, "submit", "stopped")
+    assert "nothing to do: stopped is complete" in command(slurm, "submit", "stopped")
 
 
 def write_study(slurm: Slurm, name: str) -> None:
@@ -91,7 +114,15 @@ def write_study(slurm: Slurm, name: str) -> None:
 
 def command(slurm: Slurm, verb: str, study: str, *options: str) -> str:
     """Give a command of ours on the login node; what it printed."""
-    words = ["python", "-m", "rse_study", "cluster", verb, f"{SHARED}/spec.yaml", f"{SHARED}/{study}.yaml"]
+    words = [
+        "python",
+        "-m",
+        "rse_study",
+        "cluster",
+        verb,
+        f"{SHARED}/two-nodes.yaml",
+        f"{SHARED}/{study}.yaml",
+    ]
     store = ["--store", f"{SHARED}/login"]
     return slurm.login.run([*words, *store, *options], timeout=900).stdout
 

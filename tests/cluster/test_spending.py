@@ -3,14 +3,13 @@
 import pytest
 
 from rse_study.cluster.backend import NodeHours
-from rse_study.cluster.machines import Machine, WorkerGroup
-from rse_study.cluster.spec import ClusterSpec
+from rse_study.cluster.spec import ClusterSpec, Machine, WorkerGroup
 from rse_study.cluster.spending import spent
 from tests.cases import cases
 
 SPEC = ClusterSpec(
-    kind="any",
     name="any",
+    template="any.sh",
     head=Machine(cpus=1, memory_gib=1, price_per_hour=0.1),
     workers={
         "small": WorkerGroup(cpus=1, memory_gib=1, price_per_hour=1),

@@ -72,7 +72,11 @@ def test_files_and_record_are_written(cluster):
     assert names == {"cluster.sh", "study.yaml", "a-1-py3-none-any.whl"}
     record = read_record(cluster.folder, "grid")
     assert record is not None
-    assert (record.submission_id, record.handle, record.spec["kind"]) == (JOB.submission_id, "1", "local")
+    assert (record.submission_id, record.handle, Path(record.spec["template"]).name) == (
+        JOB.submission_id,
+        "1",
+        "local.sh",
+    )
 
 
 def test_jobs_that_the_cluster_forgets_stay_on_record(cluster):

@@ -137,6 +137,13 @@ def address_of_head(address: str) -> str:
     return located
 
 
+def dashboard_url() -> str:
+    """Return the dashboard's HOST:PORT, which publicly `ray.init` alone returns."""
+    from ray._private.worker import get_dashboard_url
+
+    return get_dashboard_url() or ""
+
+
 def autoscaler_requests(name: str) -> Any:
     """Return requests to the autoscaler that expire, beside those of Ray Train.
 

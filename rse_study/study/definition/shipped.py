@@ -17,7 +17,9 @@ def shipped_trials() -> Iterator[Path]:
 
 def shipped_clusters() -> Iterator[Path]:
     """List the shipped clusters by name."""
-    yield from _files("clusters", "*.yaml")
+    yield from (
+        path for path in _files("clusters", "*.yaml") if "." not in path.stem
+    )  # templates have two ends
 
 
 def _files(package: str, *patterns: str) -> Iterator[Path]:

@@ -1,6 +1,5 @@
 """The body of `cluster render`: the files a cluster would be cluster."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,16 +9,10 @@ from rse_study.cli import parameters
 from rse_study.cli.arguments.study import study_file
 from rse_study.cli.terminal.next_step import command, suggest, with_overrides
 from rse_study.cluster.backend import Submission
-from rse_study.cluster.checking.check import check_cluster, check_study_on
-from rse_study.cluster.job import Job, RenderedFile, job_of
+from rse_study.cluster.job import RenderedFile
 from rse_study.cluster.reading import read_cluster
 from rse_study.cluster.render import render
-from rse_study.cluster.spec import ClusterSpec
-from rse_study.cluster.submit import write_submission
-from rse_study.cluster.wheel import wheel_of_this_version
-from rse_study.errors import InputErrors
-from rse_study.study.checking.validation import read_study
-from rse_study.study.definition.content import read_content
+from rse_study.cluster.submit import read_job, write_submission
 
 MOST_CHARACTERS = 20_000  # of a file on the screen: a manifest may hold a whole wheel
 
@@ -37,7 +30,7 @@ def render_cluster(
     Contacts no cluster.
     """
     spec, overrides = read_cluster(cluster), overrides or []
-    job = read_job(spec, study, overrides)
+    job = read_job(spec, study_file(study), overrides)
     files = render(spec, job)
     if out is None:
         for file in files:
@@ -46,17 +39,6 @@ def render_cluster(
     for path in write_submission(Submission(job, files, out)):
         print(path)
     suggest(command("cluster", "submit", cluster, study, *with_overrides(overrides)))
-
-
-def read_job(spec: ClusterSpec, study: str, overrides: Sequence[str], limits: Sequence[str] = ()) -> Job:
-    """Return the job that runs a study on a cluster; `limits` go to its `run`."""
-    path = study_file(study)
-    checked = read_study(path, overrides)
-    where = f"cluster {spec.name}"
-    problems = [*check_cluster(spec, where=where), *check_study_on(spec, checked, where=where)]
-    if problems:
-        raise InputErrors(problems)
-    return job_of(checked, read_content(path, overrides), spec, wheel_of_this_version(), limits)
 
 
 def _shown(file: RenderedFile) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -17,11 +16,11 @@ from rse_study.cli.verbs.cluster.study_on_cluster import StudyOnCluster, show_jo
 from rse_study.cli.verbs.status.content import StudyStatus, state_of
 from rse_study.cli.verbs.status.text import summary_of
 from rse_study.cluster.backend import NodeHours
+from rse_study.cluster.completeness import ledger_copy
 from rse_study.cluster.job_report import JobReport
 from rse_study.cluster.spending import spent
 from rse_study.errors import InputError, Unavailable
 from rse_study.results.files.schema import ledger_path
-from rse_study.storage.storage import Storage, ledger_key
 
 NEXT = {
     "waiting": ("logs", "-f"),
@@ -31,8 +30,8 @@ NEXT = {
     "stopped": ("submit",),
 }
 """command that follows each state of a job"""
-PATIENCE_SECONDS = 10.0
-"""longest wait for a storage that does not answer"""
+START_SECONDS = 600.0
+"""time that a job may take to start Ray and its first cell"""
 
 
 def show_cluster_status(
@@ -65,18 +64,17 @@ def cells_of(where: StudyOnCluster) -> tuple[StudyStatus | None, str]:
             return state_of(folder), str(folder)
         if storage:
             return _state_of_copy(storage, where), f"the copy in {storage}"
-    except (InputError, Unavailable) as error:  # a run that has begun a moment ago has entered no study yet
-        return None, str(error)
-    return None, "the study has no storage from which to read its ledger"
+    except (InputError, Unavailable) as error:
+        job = where.jobs[-1]
+        if job.is_active and job.hours * 3600 < START_SECONDS:  # neither storage nor ledger may be there yet
+            return None, "no cell has started yet"
+        return None, f"unknown ({error})"
+    return None, "unknown (the study has no storage from which to read its ledger)"
 
 
 def _state_of_copy(storage: str, where: StudyOnCluster) -> StudyStatus:
-    content = Storage(storage, patience_s=PATIENCE_SECONDS).find(ledger_key(where.study))
-    if content is None:
-        raise InputError("no ledger yet", where=storage)
-    with TemporaryDirectory() as folder:
-        ledger_path(Path(folder)).write_bytes(content)
-        state = state_of(Path(folder))
+    with ledger_copy(storage, where.study) as store:
+        state = state_of(store / where.study)
     # Who holds the ledger stands beside it, on the driver's disk: here the job says whether anybody does.
     job = where.jobs[-1]
     return state.model_copy(update={"holder": {"job": job.handle} if job.is_active else None})
@@ -89,7 +87,9 @@ def _lines(
     for report in where.jobs:
         yield f"job: {_named(report)} {show_job(report)}{_times(report)}"
     yield f"nodes: {_nodes(nodes)}"
-    yield f"{summary_of(state)} ({source})" if state else f"cells: unknown ({source})"
+    if dashboard := where.backend.dashboard():
+        yield f"Ray's dashboard: {dashboard}"
+    yield f"{summary_of(state)} ({source})" if state else f"cells: {source}"
     hours = sum((each.hours for each in nodes), 0.0)
     yield f"spent so far: {spent(where.spec, nodes):.2f} (about {hours:.2f} node hours, at the prices of the spec)"
 

@@ -7,18 +7,20 @@ from typing import Annotated
 import typer
 
 from rse_study.cli import parameters
+from rse_study.cli.arguments.study import study_file
 from rse_study.cli.terminal.next_step import command, in_store, suggest
 from rse_study.cli.terminal.screen import announce
-from rse_study.cli.verbs.cluster.render import read_job
 from rse_study.cli.verbs.cluster.study_on_cluster import show_job
 from rse_study.cluster.backend import Submission
 from rse_study.cluster.backends import backend_of
+from rse_study.cluster.completeness import complete_in
 from rse_study.cluster.job import job_files
-from rse_study.cluster.kinds.local import LocalCluster
 from rse_study.cluster.program import shown
 from rse_study.cluster.reading import read_cluster
+from rse_study.cluster.study_files import size_of
 from rse_study.cluster.submission_record import cluster_home
-from rse_study.cluster.submit import Submitted, prepare_submission, submit_job
+from rse_study.cluster.submit import Submitted, prepare_submission, read_job, submit_job
+from rse_study.study.checking.validation import read_study
 
 
 def submit_study(
@@ -36,17 +38,24 @@ def submit_study(
     """Run or resume a study on a cluster.
 
     The job's name depends on the study's content, so a running or completed study is not submitted twice. A study
-    that ended early is submitted again and continues where it stopped.
+    that ended early is submitted again and continues where it stopped. A study that is complete by its ledger, in the
+    store or the storage, starts nothing.
     """
     spec = read_cluster(cluster)
-    if isinstance(spec, LocalCluster) and not Path(spec.store).is_absolute():
+    if spec.kind == "local" and not Path(spec.store).is_absolute():
         # Its head is this machine: studies are where `run` would put them.
         spec = spec.model_copy(update={"store": str(store.absolute())})
     limits = [] if max_hours is None else ["--max-hours", f"{max_hours:g}"]
     limits += ["--revise"] if is_revised else []
-    job = read_job(spec, study, overrides or (), limits)
+    job = read_job(spec, study_file(study), overrides or (), limits)
     home = cluster_home(store, spec.name)
     backend = backend_of(spec, home)
+    place = "" if dry_run else complete_in(read_study(study_file(study), overrides or ()), store, job.storage)
+    if place:
+        announce(f"nothing to do: {job.study} is complete ({place})")
+        fetch = ("cluster", "fetch", cluster, study) if place == job.storage else ("report", job.study)
+        suggest(command(*fetch, *in_store(store)))
+        return
     if dry_run:
         submission = prepare_submission(spec, backend, job, [])
         commands = [shown(each) for each in backend.submission(submission)]
@@ -63,6 +72,8 @@ def _dry_lines(submission: Submission, commands: list[str]) -> Iterator[str]:
         yield f"# ---- {submission.folder / file.name}\n{file.text}"
     for name, content in job_files(submission.job).items():
         yield f"# ---- {submission.folder / name}: {len(content):,} bytes"
+    for name, path in submission.job.files.items():
+        yield f"# ---- {submission.folder / name}: {size_of({name: path}):,} bytes, from {path}"
     yield "# ---- commands"
     yield from commands
     yield "# nothing was written or run"

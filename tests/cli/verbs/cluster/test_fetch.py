@@ -20,7 +20,7 @@ def spec(tmp_path):
     """A cluster whose storage is a folder."""
     places = {"folder": str(tmp_path), "storage": str(tmp_path / "storage")}
     nodes = {"head": MACHINE, "workers": {"node": MACHINE | {"max_nodes": 2}}}
-    content = {"kind": "slurm", "name": "mine", **places, **nodes, "limits": {"hours": 1}}
+    content = {"template": "slurm.sbatch", "name": "mine", **places, **nodes, "limits": {"hours": 1}}
     (tmp_path / "mine.yaml").write_text(json.dumps(content), encoding="utf-8")
     return "mine.yaml"
 

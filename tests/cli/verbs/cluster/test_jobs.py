@@ -1,20 +1,16 @@
 """`cluster submit`, `status`, `logs`, `down` where no cluster runs: what they say, and that they leave all as it is."""
 
 import json
-import socket
 
 import pytest
 
 
 @pytest.fixture
 def spec(tmp_path):
-    """A cluster of this machine at a port where nobody listens."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
+    """A cluster of this machine that nobody has started."""
     machine = {"cpus": 1, "memory_gib": 2, "price_per_hour": 0}
     nodes = {"head": machine, "workers": {"cpu": machine | {"max_nodes": 2}}}
-    content = {"kind": "local", "name": "mine", "dashboard_port": port, **nodes}
+    content = {"template": "local.sh", "name": "mine", **nodes}
     (tmp_path / "mine.yaml").write_text(json.dumps(content), encoding="utf-8")
     return "mine.yaml"
 

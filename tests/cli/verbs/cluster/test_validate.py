@@ -20,7 +20,7 @@ def test_a_shipped_cluster_is_valid_and_what_it_is_is_said(rse):
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.splitlines() == [
         "slurm: valid. slurm, nodes: 2 'node'; free of charge",
-        "warning: storage, folder: still the placeholder of the shipped example",
+        "warning: /shared/rse-study: still the placeholder of the shipped example",
     ]
     onprem = rse("cluster", "validate", "onprem").out
     assert "cluster.yaml: checked by Ray's validators and against its schema" in onprem
@@ -59,10 +59,16 @@ def test_problems_of_both_files_come_at_once(rse, tmp_path):
 
 
 def test_problems_of_all_checks_come_at_once(rse, tmp_path):
-    changes = "storage: /home/me\noptions: [--exclusiv]\nenvironment: {variables: {MY_TOKEN: x}}"
+    other = "other: {cpus: 1, memory_gib: 1, price_per_hour: 0}"
+    changes = f"storage: /home/me\nworkers: {{node: {{labels: {{gpu: '$x'}}}}, {other}}}"
     study = ("joint", "-o", "resources.gpus=1", "-o", "resources.executor=train")
     ended = rse("cluster", "validate", mine(tmp_path, "slurm", changes), *study)
-    said = ["environment.variables.MY_TOKEN", "resources.gpus = 1", "storage = '/home/me'", "options"]
+    said = [
+        "workers.node.labels",
+        "1 GPU(s) on one node",
+        "storage = '/home/me'",
+        "workers.other.cpus: the template",
+    ]
     assert ended.code == 2
     assert [word for word in said if word not in ended.err] == []
 
