@@ -53,7 +53,9 @@ class SlurmBackend(BatchBackend):
         print_log(log, is_over=lambda: not (is_followed and self._is_active(report)))
 
     def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
-        return [("scancel", report.handle) for report in reports if report.is_active]
+        # The script alone is signalled: it ends the driver first, then Ray.
+        options = {"running": ("--batch", "--signal=TERM")}
+        return [("scancel", *options.get(one.state, ()), one.handle) for one in reports if one.is_active]
 
     def answer(self, command: CommandWords) -> str:
         result = _call(command)

@@ -101,6 +101,7 @@ def test_a_job_that_is_cancelled_and_then_cut_short_goes_on_to_its_end_on_two_no
     assert {cell: complete[cell] for cell in committed} == committed, "what was committed ran again"
     caches = [node.disk / "tmp" / "cache" for node in slurm.nodes.all]
     assert all(any(cache.rglob("*.safetensors")) for cache in caches), "no cell ran on one of the nodes"
+    assert "Aborted" not in (slurm.nodes.shared / "jobs" / status["jobs"][0]["submission_id"] / "job.log").read_text()
     hours = sum(each["ended"] - each["started"] for each in status["jobs"]) / 3600
     assert status["spent"] == pytest.approx(2 * 1.5 * hours)
     assert "nothing to do: stopped is complete" in command(slurm, "submit", "stopped")
@@ -131,11 +132,11 @@ def status_of(slurm: Slurm, study: str) -> dict:
     return json.loads(command(slurm, "status", study, "--json"))
 
 
-def num_of(slurm: Slurm, outcome: str) -> int:
+def num_of(slurm: Slurm, outcome: str, study: str = "stopped") -> int:
     """Cells with an attempt of this outcome, from the ledger's copy: asking the command costs seconds of a core."""
     try:
         query = "SELECT COUNT(DISTINCT cell) FROM attempt WHERE outcome = ?"
-        return rows(slurm, "stopped", query, outcome)[0][0]
+        return rows(slurm, study, query, outcome)[0][0]
     except sqlite3.Error:
         return 0  # it is not there yet
 
@@ -175,3 +176,17 @@ def rows(slurm: Slurm, study: str, query: str, *values: str) -> list[tuple]:
     copy = slurm.nodes.shared / "storage" / ledger_key(study)
     with closing(sqlite3.connect(copy)) as ledger:
         return ledger.execute(query, values).fetchall()
+
+
+def test_a_study_whose_second_node_is_lost_goes_on_to_its_end_on_the_first(slurm: Slurm) -> None:
+    """The last test of this file: the node stays away."""
+    write_study(slurm, "lost")
+    command(slurm, "submit", "lost")
+    wait_until(lambda: num_of(slurm, "running", "lost") >= 3)
+    job = status_of(slurm, "lost")["jobs"][-1]
+    slurm.nodes[1].kill()
+    status = wait_until_over(slurm, "lost")
+    assert [each["state"] for each in status["jobs"]] == ["complete"]
+    assert len(complete_cells(slurm, "lost")) == NUM_CELLS == status["cells"]["complete"]
+    log = (slurm.nodes.shared / "jobs" / job["submission_id"] / "job.log").read_text()
+    print(log[-3000:])
