@@ -33,8 +33,10 @@ class Job:
     options: tuple[str, ...]
     """of `rse-study run`: address, store and limits"""
     wheel: Wheel
+    price_per_hour: float = 0.0
+    """of a device, by the study or the cluster"""
     files: Mapping[str, Path] = field(default_factory=dict)
-    """files and folders beside the study that it needs, by their path there"""
+    """files beside the study that it needs, by their path there"""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,15 @@ class RenderedFile:
     name: str
     """file name without a folder: job.sbatch, rayjob.yaml, cluster.yaml, cluster.sh"""
     text: str
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A job ready for submission, with its local files."""
+
+    job: Job
+    files: tuple[RenderedFile, ...]
+    folder: Path
 
 
 def job_of(
@@ -59,9 +70,10 @@ def job_of(
     """
     storage = storage_of(checked, spec)
     settled = content | ({"storage": storage} if storage else {})
-    price = checked.study.allowance.price_per_hour or device_hour_price(spec, checked.study.resources)
+    device_price = device_hour_price(spec, checked.study.resources)
+    price = checked.study.allowance.price_per_hour or round(device_price, PRICE_DIGITS)
     if price:
-        settled["allowance"] = content.get("allowance", {}) | {"price_per_hour": round(price, PRICE_DIGITS)}
+        settled["allowance"] = content.get("allowance", {}) | {"price_per_hour": price}
     return Job(
         study=checked.study.name,
         submission_id=submission_id(checked.study),
@@ -69,6 +81,7 @@ def job_of(
         storage=storage,
         options=(*run_options(spec), *limits),
         wheel=wheel,
+        price_per_hour=price,
         files=files_of_study(checked),
     )
 
@@ -97,15 +110,10 @@ def storage_of(checked: CheckedStudy, spec: ClusterSpec) -> str:
 
 def copy_files(job: Job, folder: Path) -> list[Path]:
     """Copy what lies beside the study into a folder, by the same relative paths."""
-    copies = []
     for name, source in job.files.items():
-        copies.append(folder / name)
-        copies[-1].parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
-            shutil.copytree(source, copies[-1], dirs_exist_ok=True)
-        else:
-            shutil.copy2(source, copies[-1])
-    return copies
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, folder / name)
+    return [folder / name for name in job.files]
 
 
 def job_files(job: Job) -> dict[str, bytes]:

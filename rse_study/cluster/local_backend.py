@@ -14,13 +14,12 @@ from typing import Any
 
 import psutil
 
-from rse_study.cluster.backend import CommandWords, Submission
+from rse_study.cluster.job import Submission
 from rse_study.cluster.job_report import JobReport
-from rse_study.cluster.program import our_environment
-from rse_study.cluster.ray_dashboard import RayDashboard, token_hint
-from rse_study.cluster.ray_job_backend import RayBackend, RayJobs
-from rse_study.cluster.render import FILES
+from rse_study.cluster.program import CommandWords, our_environment
+from rse_study.cluster.ray_backend import RayBackend, RayJobs, token_hint
 from rse_study.cluster.spec import ClusterSpec
+from rse_study.cluster.template import FILES
 from rse_study.errors import InputError
 from rse_study.results.files.atomic import write_whole
 
@@ -36,10 +35,10 @@ class LocalBackend(RayBackend):
     spec: ClusterSpec
 
     def is_up(self) -> bool:
-        return self._script() is not None and self._jobs().dashboard.answers()
+        return self._script() is not None and self._jobs().answers()
 
-    def dashboard(self) -> str:
-        return f"{self._jobs().dashboard.address}, {token_hint()}" if self._script() else ""
+    def dashboard(self, report: JobReport) -> str:
+        return f"{self._jobs().address}, {token_hint()}" if self._script() else ""
 
     def ray(self) -> AbstractContextManager[RayJobs]:
         return nullcontext(self._jobs())
@@ -76,14 +75,14 @@ class LocalBackend(RayBackend):
             )
         state = {"pid": process.pid, "dashboard_port": dashboard_port, "folder": folder}
         write_whole(self.home / STATE, json.dumps(state) + "\n")
-        if not self._jobs().dashboard.answers_within(START_SECONDS, process):
+        if not self._jobs().answers_within(START_SECONDS, process):
             self._end_script()
             remedy = f"The output of its processes is in {log}"
             raise InputError("the cluster did not start", where=self.spec.name, remedy=remedy)
 
     def _jobs(self) -> RayJobs:
         port = self._state().get("dashboard_port", "PORT")  # a free one, once it is started
-        return RayJobs(RayDashboard(f"http://127.0.0.1:{port}"), is_on_this_machine=True)
+        return RayJobs(f"http://127.0.0.1:{port}", is_on_this_machine=True)
 
     def _state(self) -> dict[str, Any]:
         with suppress(OSError, ValueError):

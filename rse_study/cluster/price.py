@@ -1,27 +1,28 @@
 """Prices of a cluster: per hour, and per device hour of training."""
 
-from dataclasses import dataclass
-
-from rse_study.cluster.node_capacity import num_fitting, slots
+from rse_study.cluster.node_capacity import Node, num_fitting, slots
 from rse_study.cluster.spec import ClusterSpec
-from rse_study.cluster.worker_capacity import nodes_of
 from rse_study.study.definition.resources import Resources
 
 
-@dataclass(frozen=True)
-class HourlyPrice:
-    """The price of a cluster for an hour."""
+def nodes_of(spec: ClusterSpec) -> list[Node]:
+    """Return the nodes for trials, by kind; Slurm's head takes a share of the first."""
+    nodes = []
+    for name, group in spec.workers.items():
+        shares = [(group.cpus, group.max_nodes)]
+        if spec.kind == "slurm":
+            shares = [(max(0, group.cpus - spec.head.cpus), 1), (group.cpus, group.max_nodes - 1)]
+        for cpus, count in shares:
+            resources = {"CPU": float(cpus), "GPU": float(group.gpus)}
+            nodes.append(Node(name, resources, group.labels, count=count))
+    return nodes
 
-    least: float
-    """head and the nodes that always run"""
-    most: float
 
-
-def hourly_price(spec: ClusterSpec) -> HourlyPrice:
-    """Return the price of the whole cluster for an hour."""
+def hourly_price(spec: ClusterSpec) -> tuple[float, float]:
+    """Return the price of an hour: of the head and the nodes that always run, and of the whole cluster."""
     head, groups = spec.head.price_per_hour, spec.workers.values()
     least = head + sum(group.price_per_hour * group.min_nodes for group in groups)
-    return HourlyPrice(least, head + sum(group.price_per_hour * group.max_nodes for group in groups))
+    return least, head + sum(group.price_per_hour * group.max_nodes for group in groups)
 
 
 def device_hour_price(spec: ClusterSpec, resources: Resources) -> float:
@@ -57,8 +58,8 @@ def describe_price(spec: ClusterSpec) -> str:
         else f"{group.max_nodes} {name!r}"
         for name, group in spec.workers.items()
     )
-    price = hourly_price(spec)
-    if not price.most:
+    least, most = hourly_price(spec)
+    if not most:
         return f"{spec.kind}, nodes: {groups}; free of charge"
-    span = f"{price.most:g}" if price.least == price.most else f"{price.least:g} to {price.most:g}"
+    span = f"{most:g}" if least == most else f"{least:g} to {most:g}"
     return f"{spec.kind}, nodes: {groups}; {span} an hour, head included"

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
-from rse_study.cluster.moved_keys import moved_keys
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
@@ -37,8 +35,6 @@ def read_cluster(given: str, overrides: Sequence[str] = ()) -> ClusterSpec:
     path = cluster_file(given)
     content = read_extended(path)
     apply_overrides(content, overrides)
-    if moved := list(moved_keys(content, where=str(path))):
-        raise InputErrors(moved)
     try:
         spec = build(ClusterSpec, content, where=str(path))
     except InputErrors as error:
@@ -48,21 +44,21 @@ def read_cluster(given: str, overrides: Sequence[str] = ()) -> ClusterSpec:
 
 def _template_file(name: str, spec: Path) -> Path:
     """Return a template beside the spec, or a shipped one."""
-    known = Path(str(files("clusters")))
-    places = [spec.parent / name, known / name]
-    found = next((place for place in places if place.is_file()), None)
-    if found is None:
-        rule = f"there is no such file in {spec.absolute().parent}, and none that is shipped"
-        others: list[Any] = [path.name for place in places for path in place.parent.glob("*.*[hl]")]
-        raise InputError(
-            f"template = {name!r}", where=str(spec), rule=rule, remedy=did_you_mean(name, others)
-        )
-    return found
+    places = (spec.parent, Path(str(files("clusters"))))
+    if found := next((place / name for place in places if (place / name).is_file()), None):
+        return found
+    rule = f"there is no such file in {spec.absolute().parent}, and none that is shipped"
+    remedy = did_you_mean(name, [path.name for place in places for path in place.glob("*.*[hl]")])
+    raise InputError(f"template = {name!r}", where=str(spec), rule=rule, remedy=remedy)
 
 
 def _with_remedy(problem: InputError) -> InputError:
-    """Explain the price, which has no default: forgetting it would show on the bill."""
+    """Explain the price, which has no default, and where everything else stands."""
+    remedy = problem.remedy
     if problem.what.endswith("price_per_hour") and problem.rule == "is required":
-        remedy = "Write what an hour of one such node costs; 0 if it is free"
-        return InputError(problem.what, where=problem.where, rule=problem.rule, remedy=remedy)
-    return problem
+        remedy = (
+            "Write what an hour of one such node costs; 0 if it is free"  # else it would show on the bill
+        )
+    elif problem.rule.startswith("no such field"):
+        remedy += " What Slurm, KubeRay or Ray's launcher alone must know stands in the template"
+    return InputError(problem.what, where=problem.where, rule=problem.rule, remedy=remedy.strip())

@@ -3,8 +3,9 @@
 import math
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.machinery import PathFinder
+from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -25,21 +26,18 @@ MOST_BYTES = {
 
 
 def files_of_study(checked: CheckedStudy) -> dict[str, Path]:
-    """Return files and folders below the study's folder, by their path there."""
+    """Return the files below the study's folder, those in folders too, by their path there."""
     folder = checked.folder.absolute()
-    found = {}
-    for name, _ in _names(checked):
-        place = folder / name
-        for path in (place, place.with_name(f"{place.name}.gz")):
-            if not _is_elsewhere(name) and path.exists():
-                found[path.relative_to(folder).as_posix()] = path
-    return found
+    places = [place for name, _ in _names(checked) if not _is_elsewhere(name) for place in _at(folder / name)]
+    files = [place for place in places if place.is_file()]
+    for top, _, names in chain.from_iterable(os.walk(place, followlinks=True) for place in places):
+        files += [Path(top, name) for name in names if "__pycache__" not in top]
+    return {path.relative_to(folder).as_posix(): path for path in files}
 
 
-def size_of(files: dict[str, Path]) -> int:
-    """Return the number of bytes of files and folders."""
-    every = (one for path in files.values() for one in ([path] if path.is_file() else path.rglob("*")))
-    return sum(one.stat().st_size for one in every if one.is_file())
+def size_of(files: Mapping[str, Path]) -> int:
+    """Return the number of bytes of files."""
+    return sum(path.stat().st_size for path in files.values())
 
 
 def check_files(spec: ClusterSpec, checked: CheckedStudy) -> Iterator[InputError]:
@@ -55,7 +53,7 @@ def check_files(spec: ClusterSpec, checked: CheckedStudy) -> Iterator[InputError
                 rule = f"nodes of {spec.name} do not see it: it lies in no folder of `shared`"
                 remedy = "Copy it beside the study, by a relative path; or name its folder under `shared`"
                 yield InputError(f"{at} = {name!r}", where=checked.where, rule=rule, remedy=remedy)
-        elif _is_elsewhere(name) or (not _is_beside(path) and _is_beside(Path.cwd() / name)):
+        elif _is_elsewhere(name) or (not _at(path) and _at(Path.cwd() / name)):
             rule = "lies outside the study's folder, and a job has that folder alone"
             remedy = "Copy it beside the study, or give its absolute path in a folder that all nodes see"
             yield InputError(f"{at} = {name!r}", where=checked.where, rule=rule, remedy=remedy)
@@ -71,8 +69,9 @@ def _is_elsewhere(name: str) -> bool:
     return not parts or ".." in parts or name.startswith(("/", "~"))
 
 
-def _is_beside(path: Path) -> bool:
-    return path.exists() or path.with_name(f"{path.name}.gz").exists()
+def _at(path: Path) -> list[Path]:
+    """Return a path, and the compressed file of its name, if they are there."""
+    return [one for one in (path, path.with_name(f"{path.name}.gz")) if one.exists()]
 
 
 def _names(checked: CheckedStudy) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@
 from pathlib import Path
 
 from rse_study.cluster.job import RenderedFile
-from rse_study.cluster.render import render
+from rse_study.cluster.template import render
 from tests.cluster.samples import CLUSTERS, job_on, shipped
 
 FOLDER = Path(__file__).parent / "golden"

@@ -1,8 +1,7 @@
 """A study becomes a job: self-contained, with a name that follows from its question."""
 
 from rse_study.cli.arguments.study import study_file
-from rse_study.cluster.backend import Submission
-from rse_study.cluster.job import RenderedFile, job_of
+from rse_study.cluster.job import RenderedFile, Submission, job_of
 from rse_study.cluster.submit import write_submission
 from rse_study.cluster.yaml_text import yaml_text
 from rse_study.study.checking.validation import read_study

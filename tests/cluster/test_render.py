@@ -16,8 +16,7 @@ from jsonschema import Draft7Validator
 
 from rse_study.cluster.job_report import numbered_id, submission_stem
 from rse_study.cluster.node_capacity import NODES_VARIABLE, nodes_to_come
-from rse_study.cluster.render import render
-from rse_study.cluster.template import node_types
+from rse_study.cluster.template import node_types, render
 from rse_study.cluster.wheel import zipped
 from rse_study.errors import InputError
 from rse_study.yaml12 import parse_yaml
@@ -114,7 +113,7 @@ def test_kuberay_knows_every_field_of_the_rayjob_also_of_its_commented_lines(cha
 def job_with(tmp_path, spec, code):
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus" / "one.txt").write_text("a")
-    files = {"corpus": tmp_path / "corpus", "dev.tsv": tmp_path / "corpus" / "one.txt"}
+    files = dict.fromkeys(("dev.tsv", "corpus/one.txt"), tmp_path / "corpus" / "one.txt")
     wheel = type(WHEEL)(WHEEL.name, code)
     return type(job_on(spec))(**{**vars(job_on(spec)), "wheel": wheel, "files": files})
 

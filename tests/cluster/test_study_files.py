@@ -3,7 +3,7 @@
 import pytest
 
 from rse_study.cluster import study_files
-from rse_study.cluster.checking.check import check_study_on
+from rse_study.cluster.check import check_study_on
 from rse_study.cluster.job import copy_files, job_of
 from rse_study.cluster.study_files import files_of_study
 from rse_study.study.checking.validation import read_study
@@ -65,7 +65,7 @@ def test_what_lies_beside_the_study_is_in_the_jobs_folder_where_its_file_finds_i
     checked = checked_in(folder, BESIDE)
     assert problems(folder, BESIDE) == []
     assert set(files_of_study(checked)) == {
-        "models/bert",
+        *(f"models/bert/{one.name}" for one in (folder / "models" / "bert").iterdir()),
         "one.txt",
         "sub/two.txt",
         "dev.tsv",

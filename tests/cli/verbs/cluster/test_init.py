@@ -36,4 +36,4 @@ def test_nothing_is_overwritten(rse, tmp_path, file):
 
 def test_a_name_that_is_not_shipped_or_no_name_is_refused(rse):
     assert "Did you mean 'slurm'?" in rse("cluster", "init", "slrm", "mysite").err
-    assert "'../x' is not a valid name" in rse("cluster", "init", "slurm", "../x").err
+    assert "name = '../x': must match" in rse("cluster", "init", "slurm", "../x").err

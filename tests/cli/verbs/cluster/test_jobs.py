@@ -33,7 +33,7 @@ def test_a_slurm_that_is_not_there_is_said(rse, monkeypatch, tmp_path):
     ended = rse("cluster", "submit", "slurm", "joint")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith(
-        "no program 'sacct': this kind of cluster is driven by it. Give the command on a login node"
+        "no program 'squeue': this kind of cluster is driven by it. Give the command on a login node"
     )
     assert list(tmp_path.iterdir()) == []
 
@@ -49,9 +49,9 @@ def test_a_study_without_a_job_is_to_be_submitted(rse, spec, verb):
 
 def test_a_job_that_the_cluster_forgot_is_on_record(rse, spec, tmp_path):
     names = {"submission_id": "rse-old-0123456789ab", "handle": "7"}
-    times = {"num_nodes": 2, "started": 0.0, "ended": 7200.0, "reason": ""}
+    times = {"started": 0.0, "ended": 7200.0, "reason": ""}
     report = names | {"state": "failed", "native": "NODE_FAIL"} | times
-    record = names | {"study": "old", "submitted": "", "storage": "", "spec": {"store": "studies"}}
+    record = {"study": "old", "storage": "", "store": "studies", "price_per_hour": 0.0}
     file = tmp_path / "studies" / ".clusters" / "mine" / "old.json"
     file.parent.mkdir(parents=True)
     file.write_text(json.dumps(record | {"reports": [report]}), "utf-8")
@@ -60,7 +60,7 @@ def test_a_job_that_the_cluster_forgot_is_on_record(rse, spec, tmp_path):
     lines = ended.out.splitlines()
     assert lines[1].startswith("job: 7 (rse-old-0123456789ab) failed (NODE_FAIL), since 1970-01-01")
     assert lines[1].endswith("for 2 h 00 min")
-    assert lines[3] == "cells: unknown (the study has no storage from which to read its ledger)"
+    assert lines[2] == "cells: unknown (the study has no storage from which to read its ledger)"
 
 
 def test_there_is_nothing_to_end(rse, spec):

