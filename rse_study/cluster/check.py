@@ -1,4 +1,4 @@
-"""Problems of a cluster, and of a study on it, found offline and reported together."""
+"""Problems of a cluster, and of a study on it, reported together and offline."""
 
 import re
 import shutil

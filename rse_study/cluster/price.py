@@ -19,7 +19,7 @@ def nodes_of(spec: ClusterSpec) -> list[Node]:
 
 
 def hourly_price(spec: ClusterSpec) -> tuple[float, float]:
-    """Return the price of an hour: of the head and the nodes that always run, and of the whole cluster."""
+    """Return the least and the highest price of an hour, the head included."""
     head, groups = spec.head.price_per_hour, spec.workers.values()
     least = head + sum(group.price_per_hour * group.min_nodes for group in groups)
     return least, head + sum(group.price_per_hour * group.max_nodes for group in groups)

@@ -1,4 +1,4 @@
-"""Jobs of a running Ray cluster: its dashboard's JSON, and `ray job submit`, `logs`, `stop`."""
+"""Jobs of a running Ray cluster: its dashboard's JSON, and `ray job`."""
 
 import io
 import json
@@ -24,8 +24,8 @@ from rse_study.errors import InputError
 
 REMEDY = "Ray's command `ray` comes with this package: activate its environment"
 CODE = "code"
-NO_AGENT = "No available agent"
-"""message of a head that responds before its nodes can take jobs"""
+NOT_READY = ("No available agent", "Failed to connect to Ray at address")
+"""messages of a head that starts, or that a busy machine makes start again"""
 AGENT_SECONDS, AGENT_PAUSE_SECONDS = 60.0, 2.0
 SECONDS, PAUSE_SECONDS = 20.0, 0.5
 TOKEN = "~/.ray/auth_token"
@@ -95,7 +95,7 @@ class RayJobs:
         return (*words, "--runtime-env-json", environment, "--", "bash", "-c", line)
 
     def submit(self, submission: Submission) -> str:
-        """Unpack the wheel beside the study, as Ray puts the folder on Python's path, and submit."""
+        """Submit a job in a folder with study and code, which is on Python's path."""
         job, folder = submission.job, submission.folder / CODE
         shutil.rmtree(folder, ignore_errors=True)
         with zipfile.ZipFile(io.BytesIO(job.wheel.content)) as wheel:
@@ -122,7 +122,8 @@ class RayJobs:
     def _required(self, command: CommandWords) -> None:
         until = time.monotonic() + AGENT_SECONDS
         while (result := call(command, remedy=REMEDY, env=self.env)).code:
-            if NO_AGENT not in result.complaint or time.monotonic() > until:
+            is_starting = any(message in result.complaint for message in NOT_READY)
+            if not is_starting or time.monotonic() > until:
                 raise InputError(f"ray job: {result.complaint}", where=self.address)
             time.sleep(AGENT_PAUSE_SECONDS)
 

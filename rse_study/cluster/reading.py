@@ -56,9 +56,8 @@ def _with_remedy(problem: InputError) -> InputError:
     """Explain the price, which has no default, and where everything else stands."""
     remedy = problem.remedy
     if problem.what.endswith("price_per_hour") and problem.rule == "is required":
-        remedy = (
-            "Write what an hour of one such node costs; 0 if it is free"  # else it would show on the bill
-        )
+        remedy = "Write what an hour of one such node costs; 0 if it is free"
     elif problem.rule.startswith("no such field"):
-        remedy += " What Slurm, KubeRay or Ray's launcher alone must know stands in the template"
-    return InputError(problem.what, where=problem.where, rule=problem.rule, remedy=remedy.strip())
+        end = "" if remedy.endswith("?") else "."
+        remedy += f"{end} What Slurm, KubeRay or Ray's launcher alone must know stands in the template"
+    return InputError(problem.what, where=problem.where, rule=problem.rule, remedy=remedy)

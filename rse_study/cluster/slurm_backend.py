@@ -71,7 +71,7 @@ class SlurmBackend(Backend):
         if not places or report.state != "running":
             return ""
         head = _answer(("squeue", "--noheader", f"--jobs={report.handle}", "--format=%B")).strip()
-        step = f"srun --jobid={report.handle} --overlap --nodes=1 --ntasks=1 --nodelist={head}"
+        step = f"srun --jobid={report.handle} --overlap --mem=0 --nodes=1 --ntasks=1 --nodelist={head}"
         return f"""`ssh -N -L 8265:{places[-1]} {head}`, then http://127.0.0.1:8265; token: `{step} sh -c "{TOKEN}"`"""
 
     def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:

@@ -26,7 +26,7 @@ MOST_BYTES = {
 
 
 def files_of_study(checked: CheckedStudy) -> dict[str, Path]:
-    """Return the files below the study's folder, those in folders too, by their path there."""
+    """Return the files that a study names below its folder, by their path there."""
     folder = checked.folder.absolute()
     places = [place for name, _ in _names(checked) if not _is_elsewhere(name) for place in _at(folder / name)]
     files = [place for place in places if place.is_file()]
@@ -87,9 +87,10 @@ def _names(checked: CheckedStudy) -> Iterator[tuple[str, str]]:
     folders = checked.folder.resolve(), Path.cwd()
     installed = [place for place in sys.path if Path(place).resolve() not in folders]
     for at, text in _texts(checked.study.resolved(), ""):
-        module = text.partition(":")[0].partition(".")[0]
-        if is_class_path(text) and not PathFinder.find_spec(module, installed):
+        module, place = text.partition(":")[0].partition(".")[0], text.partition("/")[0]  # of an evaluation
+        if is_class_path(place) and not PathFinder.find_spec(module, installed):
             yield module if any((folder / module).is_dir() for folder in folders) else f"{module}.py", at
+            yield from ((path.name, at) for path in checked.folder.glob("*.py"))  # which it may import
 
 
 def _texts(content: Any, at: str) -> Iterator[tuple[str, str]]:

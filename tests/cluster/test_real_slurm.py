@@ -186,9 +186,17 @@ def test_a_study_whose_second_node_is_lost_goes_on_to_its_end_on_the_first(slurm
     command(slurm, "submit", "lost")
     wait_until(lambda: num_of(slurm, "running", "lost") >= 3)
     job = status_of(slurm, "lost")["jobs"][-1]
+    (line,) = (
+        one for one in command(slurm, "status", "lost").splitlines() if one.startswith("Ray's dashboard")
+    )
+    assert " rn1`, then http://127.0.0.1:8265; token: " in line
+    token = slurm.login.run(["bash", "-c", line.split("`")[-2]]).stdout
+    assert token.startswith("RAY_AUTH_TOKEN=") and len(token) > 60
     slurm.nodes[1].kill()
     status = wait_until_over(slurm, "lost")
     assert [each["state"] for each in status["jobs"]] == ["complete"]
     assert len(complete_cells(slurm, "lost")) == NUM_CELLS == status["cells"]["complete"]
-    log = (slurm.nodes.shared / "jobs" / job["submission_id"] / "job.log").read_text()
-    print(log[-3000:])
+    assert slurm.nodes.shared is not None
+    log = (slurm.nodes.shared / "jobs" / job["submission_id"] / "job.log").read_text(encoding="utf-8")
+    assert "srun: error" not in log
+    assert list((slurm.nodes[0].disk / "tmp").glob("scratch-*")) == [], "the job left its files"

@@ -40,11 +40,13 @@ ELSEWHERE = {
 def folder(tmp_path_factory):
     root = tmp_path_factory.mktemp("beside")
     (root / "sub").mkdir()
-    for name in ("one.txt", "sub/two.txt", "dev.tsv"):
+    for name in ("one.txt", "two.txt", "dev.tsv"):
         (root / name).write_text("a\tb\t1\n")
+    (root / "sub" / "two.txt").symlink_to("../two.txt")
+    (root / "of_the_sampler.py").write_text("SEED = 1\n")
     save_bert(root / "models" / "bert", word_tokenizer(["a", "b"]))
     (root / "sampler_beside.py").write_text(
-        "import optuna\nclass Mine(optuna.samplers.RandomSampler): pass\n"
+        "import of_the_sampler, optuna\nclass Mine(optuna.samplers.RandomSampler): pass\n"
     )
     return root
 
@@ -70,6 +72,7 @@ def test_what_lies_beside_the_study_is_in_the_jobs_folder_where_its_file_finds_i
         "sub/two.txt",
         "dev.tsv",
         "sampler_beside.py",
+        "of_the_sampler.py",
     }
     job = job_of(checked, read_content(folder / "study.yaml"), shipped("slurm"), WHEEL)
     copy_files(job, tmp_path)

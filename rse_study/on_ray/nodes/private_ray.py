@@ -133,8 +133,7 @@ def address_of_head(address: str) -> str:
     """
     from ray._private.services import canonicalize_bootstrap_address_or_die
 
-    located: str = canonicalize_bootstrap_address_or_die(address)
-    return located
+    return str(canonicalize_bootstrap_address_or_die(address))
 
 
 def dashboard_url() -> str:

@@ -16,10 +16,8 @@ def shipped_trials() -> Iterator[Path]:
 
 
 def shipped_clusters() -> Iterator[Path]:
-    """List the shipped clusters by name."""
-    yield from (
-        path for path in _files("clusters", "*.yaml") if "." not in path.stem
-    )  # templates have two ends
+    """List the shipped clusters by name, without templates, which have two ends."""
+    yield from (path for path in _files("clusters", "*.yaml") if "." not in path.stem)
 
 
 def _files(package: str, *patterns: str) -> Iterator[Path]:

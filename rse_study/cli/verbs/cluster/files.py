@@ -1,4 +1,4 @@
-"""The bodies of `cluster init`, `render` and `validate`: the files of a cluster, without contact to it."""
+"""The bodies of `cluster init`, `render`, `validate`, which contact no cluster."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator

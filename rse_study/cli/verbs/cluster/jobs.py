@@ -1,4 +1,4 @@
-"""The bodies of `cluster submit`, `status`, `logs`, `fetch` and `down`: a study's jobs on a cluster."""
+"""The bodies of `cluster submit`, `status`, `logs`, `fetch` and `down`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
