@@ -19,6 +19,7 @@ PACKAGES = {
     "ps": "procps",
     "sbatch": "slurm-wlm",
     "setpriv": "util-linux",
+    "shellcheck": "shellcheck",
     "slurmctld": "slurm-wlm",
     "slurmd": "slurm-wlm",
     "unshare": "util-linux",

@@ -40,13 +40,14 @@ COMMANDS = {
     "data list": "data.listing:show_sets",
     "data verify": "data.listing:verify_sets",
     "data fetch": "data.fetching:fetch_sets",
-    "cluster render": "cluster.render:render_cluster",
-    "cluster validate": "cluster.validate:validate_cluster",
-    "cluster submit": "cluster.submit:submit_study",
-    "cluster status": "cluster.status:show_cluster_status",
-    "cluster logs": "cluster.logs:show_log",
-    "cluster fetch": "cluster.fetch:fetch_study",
-    "cluster down": "cluster.down:end_jobs",
+    "cluster init": "cluster.files:write_cluster",
+    "cluster render": "cluster.files:render_cluster",
+    "cluster validate": "cluster.files:validate_cluster",
+    "cluster submit": "cluster.jobs:submit_study",
+    "cluster status": "cluster.jobs:show_cluster_status",
+    "cluster logs": "cluster.jobs:show_log",
+    "cluster fetch": "cluster.jobs:fetch_study",
+    "cluster down": "cluster.jobs:end_jobs",
 }
 """Module below `verbs` and function of each command, in the order of `rse-study --help`.
 

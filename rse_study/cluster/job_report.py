@@ -33,8 +33,6 @@ class JobReport:
     state: JobState
     native: str
     """the cluster's own name of the state"""
-    num_nodes: int = 0
-    """present or last number of nodes; 0 = unknown"""
     started: float | None = None
     ended: float | None = None
     """seconds since 1970"""

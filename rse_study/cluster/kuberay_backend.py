@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from rse_study.cluster.backend import BatchBackend, CommandWords, Submission
+from rse_study.cluster.backend import Backend
+from rse_study.cluster.job import Submission
 from rse_study.cluster.job_report import RAY_STATES, JobReport, JobState
-from rse_study.cluster.program import call, follow
-from rse_study.errors import InputError
+from rse_study.cluster.program import CommandWords, answer_of, follow
 
 REMEDY = "Install kubectl, and give it access to the cluster (`kubectl config get-contexts`)"
 TIMEOUT = "--request-timeout=30s"
@@ -17,13 +17,13 @@ DEPLOYMENT_STATES: dict[str, JobState] = {"Complete": "complete", "Failed": "fai
 
 
 @dataclass(frozen=True)
-class KubeRayBackend(BatchBackend):
+class KubeRayBackend(Backend):
     """The RayJobs of one namespace."""
 
     namespace: str
 
     def jobs(self) -> list[JobReport]:
-        items = json.loads(self.answer(self._kubectl("get", "rayjobs.ray.io", "--output=json", TIMEOUT)))
+        items = json.loads(_answer(self._kubectl("get", "rayjobs.ray.io", "--output=json", TIMEOUT)))
         return [report_of(item) for item in items["items"]]
 
     def submission(self, submission: Submission) -> list[CommandWords]:
@@ -33,13 +33,21 @@ class KubeRayBackend(BatchBackend):
 
     def submit(self, submission: Submission) -> str:
         for command in self.submission(submission):
-            self.answer(command)
+            _answer(command)
         return submission.job.submission_id
 
     def show_log(self, report: JobReport, is_followed: bool) -> None:
         # The pod that submits the job and prints its output belongs to a Job with the RayJob's name.
         options = ("--follow", "--pod-running-timeout=10m") if is_followed else ()
         follow(self._kubectl("logs", f"job/{report.handle}", *options), remedy=REMEDY)
+
+    def dashboard(self, report: JobReport) -> str:
+        kubectl, path = f"kubectl --namespace={self.namespace}", ".status.rayClusterStatus.head.serviceName"
+        service = f"$({kubectl} get rayjob {report.handle} --output=jsonpath={{{path}}})"
+        return (
+            f"`{kubectl} port-forward service/{service} 8265`, then http://127.0.0.1:8265;"
+            " token: the Secret of the template's `authOptions`"
+        )
 
     def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
         options = ("--ignore-not-found", "--wait=false")
@@ -48,20 +56,15 @@ class KubeRayBackend(BatchBackend):
             for each in reports
         ]
 
-    def answer(self, command: CommandWords) -> str:
-        result = call(command, remedy=REMEDY)
-        if result.code:
-            raise InputError(f"kubectl: {result.complaint}", rule=_rule_of(result.complaint), remedy=REMEDY)
-        return result.out
-
     def _kubectl(self, *words: str) -> CommandWords:
         return ("kubectl", f"--namespace={self.namespace}", *words)
 
 
-def _rule_of(complaint: str) -> str:
-    if "doesn't have a resource type" in complaint or "no matches for kind" in complaint:
-        return "the cluster has no KubeRay operator, which knows what a RayJob is"
-    return "Kubernetes does not answer, or refused it"
+def _answer(command: CommandWords) -> str:
+    rule = (
+        "Kubernetes does not answer or refused it, or has no KubeRay operator, which knows what a RayJob is"
+    )
+    return answer_of(command, rule=rule, remedy=REMEDY)
 
 
 def report_of(item: dict[str, Any]) -> JobReport:
@@ -72,14 +75,12 @@ def report_of(item: dict[str, Any]) -> JobReport:
     state = RAY_STATES.get(native) or DEPLOYMENT_STATES.get(deployment, "waiting")
     if deployment == "Failed":
         state = "failed"  # its time limit passed, or its cluster never started
-    workers = (status.get("rayClusterStatus") or {}).get("availableWorkerReplicas") or 0
     name = item["metadata"]["name"]
     return JobReport(
         submission_id=name,
         handle=name,
         state=state,
         native=native or deployment or "new",
-        num_nodes=workers + 1 if status.get("startTime") else 0,
         started=_seconds(status.get("startTime")),
         ended=_seconds(status.get("endTime")),
         reason=str(status.get("message") or status.get("reason") or ""),

@@ -2,19 +2,18 @@
 
 import os
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rse_study.cluster.backend import CommandWords, Submission
+from rse_study.cluster.job import Submission
 from rse_study.cluster.job_report import JobReport
-from rse_study.cluster.program import call, follow, our_environment
-from rse_study.cluster.ray_dashboard import RayDashboard
-from rse_study.cluster.ray_job_backend import REMEDY, RayBackend, RayJobs
-from rse_study.cluster.spec import LauncherCluster
+from rse_study.cluster.local_backend import free_ports
+from rse_study.cluster.program import CommandWords, call, follow, our_environment, shown
+from rse_study.cluster.ray_backend import REMEDY, RayBackend, RayJobs, token_hint
+from rse_study.cluster.spec import ClusterSpec
 from rse_study.errors import InputError
 from rse_study.results.files.atomic import write_whole
 
@@ -29,19 +28,24 @@ NO_HEAD = "Head node of cluster"
 class LauncherBackend(RayBackend):
     """A cluster of Ray's launcher, which outlives its jobs until `cluster down`."""
 
-    spec: LauncherCluster
+    spec: ClusterSpec
 
     @property
     def configuration(self) -> Path:
         """The file passed to `ray up`; missing if no cluster was started."""
         return self.home / CONFIGURATION
 
+    def dashboard(self, report: JobReport) -> str:
+        address = f"http://127.0.0.1:{DASHBOARD_PORT}"
+        is_there = self.configuration.is_file()
+        return f"{shown(self._tunnel(DASHBOARD_PORT))}, then {address}, {token_hint()}" if is_there else ""
+
     def submission(self, submission: Submission) -> list[CommandWords]:
         tunnel = self._tunnel(DASHBOARD_PORT)
-        return [self._up(), tunnel, self._ray_at(DASHBOARD_PORT).submission(submission)]
+        return [self._up(), tunnel, _ray_at(DASHBOARD_PORT).submission(submission)]
 
     def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
-        stopping = self._ray_at(DASHBOARD_PORT).stopping(reports)
+        stopping = _ray_at(DASHBOARD_PORT).stopping(reports)
         if is_last and self.configuration.is_file():
             return [("ray", "down", "--yes", str(self.configuration))]
         return [self._tunnel(DASHBOARD_PORT), *stopping] if stopping else []
@@ -61,8 +65,7 @@ class LauncherBackend(RayBackend):
         wheel = submission.job.wheel
         write_whole(self.home / wheel.name, wheel.content)  # the configuration names it without a folder
         write_whole(self.configuration, (submission.folder / CONFIGURATION).read_bytes())
-        env = self._ray_at(DASHBOARD_PORT).dashboard.env
-        if follow(self._up(), remedy=REMEDY, folder=self.home, env=env):
+        if follow(self._up(), remedy=REMEDY, folder=self.home, env=_ray_at(DASHBOARD_PORT).env):
             rule, remedy = "Ray's launcher says above why", "`rse-study cluster down` ends what it started"
             raise InputError("the cluster did not start", where=self.spec.name, rule=rule, remedy=remedy)
 
@@ -83,14 +86,11 @@ class LauncherBackend(RayBackend):
     def _tunnel(self, port: int) -> CommandWords:
         return ("ray", "dashboard", "--port", str(port), str(self.configuration))
 
-    def _ray_at(self, port: int) -> RayJobs:
-        return RayJobs(RayDashboard(f"http://127.0.0.1:{port}", self.spec.token))
-
     @contextmanager
     def ray(self) -> Iterator[RayJobs]:
         """Open a tunnel to the dashboard for the duration of the context."""
-        port = _free_port()
-        ray = self._ray_at(port)
+        (port,) = free_ports(1)
+        ray = _ray_at(port)
         tunnel = subprocess.Popen(
             self._tunnel(port),
             stdin=subprocess.DEVNULL,
@@ -101,7 +101,7 @@ class LauncherBackend(RayBackend):
             env=our_environment(),
         )
         try:
-            if not ray.dashboard.answers_within(TUNNEL_SECONDS, tunnel):
+            if not ray.answers_within(TUNNEL_SECONDS, tunnel):
                 remedy = f"`ray attach {self.configuration}` shows what is wrong with the head"
                 raise InputError("its dashboard cannot be reached", where=self.spec.name, remedy=remedy)
             yield ray
@@ -111,7 +111,5 @@ class LauncherBackend(RayBackend):
             tunnel.wait()
 
 
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+def _ray_at(port: int) -> RayJobs:
+    return RayJobs(f"http://127.0.0.1:{port}")

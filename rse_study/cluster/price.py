@@ -1,26 +1,28 @@
 """Prices of a cluster: per hour, and per device hour of training."""
 
-from dataclasses import dataclass
-
+from rse_study.cluster.node_capacity import Node, num_fitting, slots
 from rse_study.cluster.spec import ClusterSpec
-from rse_study.cluster.worker_capacity import nodes_of, num_fitting, per_node
 from rse_study.study.definition.resources import Resources
 
 
-@dataclass(frozen=True)
-class HourlyPrice:
-    """The price of a cluster for an hour."""
+def nodes_of(spec: ClusterSpec) -> list[Node]:
+    """Return the nodes for trials, by kind; Slurm's head takes a share of the first."""
+    nodes = []
+    for name, group in spec.workers.items():
+        shares = [(group.cpus, group.max_nodes)]
+        if spec.kind == "slurm":
+            shares = [(max(0, group.cpus - spec.head.cpus), 1), (group.cpus, group.max_nodes - 1)]
+        for cpus, count in shares:
+            resources = {"CPU": float(cpus), "GPU": float(group.gpus)}
+            nodes.append(Node(name, resources, group.labels, count=count))
+    return nodes
 
-    least: float
-    """head and the nodes that always run"""
-    most: float
 
-
-def hourly_price(spec: ClusterSpec) -> HourlyPrice:
-    """Return the price of the whole cluster for an hour."""
+def hourly_price(spec: ClusterSpec) -> tuple[float, float]:
+    """Return the least and the highest price of an hour, the head included."""
     head, groups = spec.head.price_per_hour, spec.workers.values()
-    least = head + sum(group.price_per_hour * spec.fewest_nodes(group) for group in groups)
-    return HourlyPrice(least, head + sum(group.price_per_hour * group.max_nodes for group in groups))
+    least = head + sum(group.price_per_hour * group.min_nodes for group in groups)
+    return least, head + sum(group.price_per_hour * group.max_nodes for group in groups)
 
 
 def device_hour_price(spec: ClusterSpec, resources: Resources) -> float:
@@ -29,16 +31,16 @@ def device_hour_price(spec: ClusterSpec, resources: Resources) -> float:
     A device is a GPU, or a core if cells use no GPU. The head and parts of nodes that no cell can use are included.
     """
     price, num_devices = spec.head.price_per_hour, 0.0
-    for _, machine, cpus, count in nodes_of(spec):
-        devices = float(per_node(machine, resources, cpus) * (resources.gpus or resources.threads))
-        num_devices += devices * count
-        price += machine.price_per_hour * count if devices else 0.0
+    for node in nodes_of(spec):
+        devices = float(slots(node, resources) * (resources.gpus or resources.threads))
+        num_devices += devices
+        price += spec.workers[node.name].price_per_hour * node.count if devices else 0.0
     return price / num_devices if num_devices else 0.0
 
 
 def describe_time(spec: ClusterSpec, resources: Resources, device_hours: float, num_to_run: int) -> str:
     """Describe the wall-clock time of this many device hours in a line."""
-    num_cells = num_fitting(spec, resources) // resources.workers
+    num_cells = num_fitting(nodes_of(spec), resources)
     num_cells = min(num_cells, num_to_run or num_cells)
     if resources.max_concurrent:
         num_cells = min(num_cells, resources.max_concurrent)
@@ -51,13 +53,13 @@ def describe_time(spec: ClusterSpec, resources: Resources, device_hours: float, 
 def describe_price(spec: ClusterSpec) -> str:
     """Describe nodes and price of a cluster in a line."""
     groups = ", ".join(
-        f"{spec.fewest_nodes(group)} to {group.max_nodes} {name!r}"
-        if spec.fewest_nodes(group) < group.max_nodes
+        f"{group.min_nodes} to {group.max_nodes} {name!r}"
+        if group.min_nodes < group.max_nodes
         else f"{group.max_nodes} {name!r}"
         for name, group in spec.workers.items()
     )
-    price = hourly_price(spec)
-    if not price.most:
+    least, most = hourly_price(spec)
+    if not most:
         return f"{spec.kind}, nodes: {groups}; free of charge"
-    span = f"{price.most:g}" if price.least == price.most else f"{price.least:g} to {price.most:g}"
+    span = f"{most:g}" if least == most else f"{least:g} to {most:g}"
     return f"{spec.kind}, nodes: {groups}; {span} an hour, head included"

@@ -12,7 +12,9 @@ from typing import Any
 
 from rse_study.errors import InputError
 
+CommandWords = tuple[str, ...]
 ERROR = re.compile(r"[\w.]*(Error|Exception): ")
+NEAR = "Is the cluster within reach?"
 SECONDS = 120.0
 """time limit of a query to a cluster"""
 
@@ -52,6 +54,17 @@ def call(
     return ProgramResult(done.returncode, done.stdout, done.stderr)
 
 
+def answer_of(
+    command: Sequence[str], *, rule: str, remedy: str = NEAR, env: Mapping[str, str] | None = None
+) -> str:
+    """Run a program and return its output; InputError with `rule` if it fails."""
+    result = call(command, remedy=remedy, env=env)
+    if result.code:
+        what = result.complaint.removeprefix(f"{command[0]}: ")
+        raise InputError(f"{command[0]}: {what}", rule=rule, remedy=remedy)
+    return result.out
+
+
 def follow(
     command: Sequence[str], *, remedy: str, folder: Path | None = None, env: Mapping[str, str] | None = None
 ) -> int:
@@ -71,7 +84,7 @@ def _run(
         raise InputError(f"no program {command[0]!r}", rule=rule, remedy=remedy) from None
     except subprocess.TimeoutExpired as error:
         rule = f"no answer within {error.timeout:.0f} s"
-        raise InputError(shown(command), rule=rule, remedy="Is the cluster within reach?") from None
+        raise InputError(shown(command), rule=rule, remedy=NEAR) from None
 
 
 def shown(command: Sequence[str]) -> str:

@@ -1,61 +1,110 @@
-"""The fields that all kinds of clusters share."""
+"""The spec of a cluster: what rse_study checks, prices and follows.
+
+Everything else that Slurm, KubeRay or Ray's launcher must know stands in the spec's template.
+"""
 
 from collections.abc import Mapping
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from rse_study.cluster.machines import Environment, Limits, Machine, Word, WorkerGroup
 from rse_study.spec import Spec, field
 
 DRIVER_RESOURCE = "rse_driver"
 """resource of the head alone, reserved by drivers and waiting tasks, not CPUs"""
 NUM_DRIVERS = 1000
 STUDY_FILE = "study.yaml"
+KINDS = {".sbatch": "slurm", ".rayjob.yaml": "kuberay", ".launcher.yaml": "launcher", ".sh": "local"}
+"""reader of a template, by the end of its name"""
+
+Count = Annotated[int, Field(ge=0, le=1_000_000)]
+Amount = Annotated[float, Field(ge=0, le=1e6)]
+# A shell and sbatch read it as one word.
+Folder = Annotated[str, Field(pattern=r"^[^\s%'\"\\$`#;&|<>(){}*?]*$")]
+
+
+class Machine(Spec):
+    """The resources and the price of one node."""
+
+    cpus: Count = field(gt=0)
+    memory_gib: Amount = field(gt=0)
+    gpus: Count = 0
+    price_per_hour: Amount
+    """price of one such node for an hour, in the currency of the study's allowance; 0 if nobody bills it"""
+
+
+class WorkerGroup(Machine):
+    """Nodes of one kind, on which trials run."""
+
+    max_nodes: Count = field(1, gt=0)
+    min_nodes: Count = 1
+    """number of nodes that run whether idle or not; without it `max_nodes`"""
+    labels: dict[str, str] = Field(default_factory=dict)
+    """Ray's node labels, by which a study may ask for this kind"""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _all_run(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "max_nodes" in given:
+            return {"min_nodes": given["max_nodes"]} | given
+        return given
+
+    @model_validator(mode="after")
+    def _from_few_to_many(self) -> "WorkerGroup":
+        if self.min_nodes > self.max_nodes:
+            raise ValueError(
+                f"min_nodes {self.min_nodes} is more than max_nodes {self.max_nodes}. Lower it, or raise max_nodes"
+            )
+        return self
+
+
+class Limits(Spec):
+    """How long a cluster may live."""
+
+    hours: Amount = field(24.0, gt=0)
+    """time limit of the whole job"""
+    idle_minutes: Amount = field(10.0, gt=0)
+    """time after which an idle node ends, if the cluster can grow again"""
 
 
 class ClusterSpec(Spec):
-    """Where a study runs; a subclass for each `kind`.
+    """A cluster: its head holds the driver and runs no trials; its workers run them."""
 
-    The head holds the driver and offers no CPU to trials; the workers run them.
-    """
-
-    kind: str
     name: str = field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=40)
     """the cluster's own name"""
+    template: str = field(pattern=rf"({'|'.join(KINDS).replace('.', '[.]')})$")
+    """a file beside the spec, or a shipped one: NAME.sbatch, .rayjob.yaml, .launcher.yaml or .sh"""
     head: Machine
+    """on Slurm, its share of the first node"""
     workers: Annotated[Mapping[str, WorkerGroup], Field(min_length=1)]
-    """kinds of worker nodes, by name"""
+    """kinds of worker nodes, by the names that the template uses"""
     storage: str = ""
-    """where studies that name no storage keep their files: a URL, or a folder that all nodes see"""
+    """place of the files of studies that name none: a URL, or a folder that all nodes see"""
     shared: tuple[str, ...] = ()
     """folders that all nodes see under the same path"""
-    store: str = field("studies", min_length=1)
+    folder: Folder = ""
+    """Slurm: a folder that all nodes see, for the jobs' files and logs"""
+    store: Folder = field("studies", min_length=1)
     """folder of the driver's ledgers, on the head's own disk; a relative one is below the job's folder"""
-    environment: Environment = Environment()
     limits: Limits = Limits()
 
     @property
-    def study_path(self) -> str:
-        return STUDY_FILE
+    def kind(self) -> str:
+        """Reader of the template: `slurm`, `kuberay`, `launcher` or `local`."""
+        name = Path(self.template).name
+        return next(kind for end, kind in KINDS.items() if name.endswith(end))
 
-    def fewest_nodes(self, group: WorkerGroup) -> int:
-        return group.max_nodes
+    @property
+    def shared_folders(self) -> tuple[str, ...]:
+        """Folders that all nodes see."""
+        return (*self.shared, self.folder) if self.folder else self.shared
 
-
-class LauncherCluster(ClusterSpec):
-    """A cluster that Ray's own launcher (`ray up`) starts by ssh."""
-
-    store: str = field("/tmp/rse-study/studies", min_length=1)
-    """folder of the driver's ledgers, on the head's own disk"""
-    ssh_user: Word = field("ubuntu", min_length=1)
-    ssh_key: str = ""
-    """private key; empty: Ray's, or ssh's own choice"""
-    token: str = field("~/.ray/auth_token", min_length=1)
-    """file with the token on this machine; `ray up` puts it on every node"""
-    container: Word = ""
-    """image in which everything runs on a node; empty: on the node itself"""
-    setup: tuple[str, ...] = ()
-    """shell lines for a new node, once: `python -m venv ...`"""
-    install: bool = True
-    """nodes install our wheel with its dependencies; off: they have them already, in this version"""
+    @model_validator(mode="after")
+    def _has_folder(self) -> "ClusterSpec":
+        if self.kind == "slurm" and not self.folder.startswith("/"):
+            raise ValueError(
+                f"folder = {self.folder!r}: jobs of Slurm need an absolute folder that all nodes see. "
+                "For example: folder: /shared/me/rse-study"
+            )
+        return self

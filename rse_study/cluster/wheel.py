@@ -10,7 +10,7 @@ import io
 import tarfile
 import tomllib
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path, PurePosixPath
@@ -38,17 +38,20 @@ def wheel_of_this_version() -> Wheel:
     return packed(root, version, info)
 
 
-def as_tar(wheel: Wheel) -> bytes:
-    """Return a wheel's files as a .tar.xz, which is half as large."""
+def files_in(wheel: Wheel) -> dict[str, bytes]:
+    """Return the contents of a wheel's files by name."""
+    with zipfile.ZipFile(io.BytesIO(wheel.content)) as files:
+        return {name: files.read(name) for name in files.namelist()}
+
+
+def as_tar(files: Mapping[str, bytes]) -> bytes:
+    """Return files as a .tar.xz, which is half as large as a wheel."""
     stream = io.BytesIO()
-    with (
-        zipfile.ZipFile(io.BytesIO(wheel.content)) as files,
-        tarfile.open(fileobj=stream, mode="w:xz", format=tarfile.USTAR_FORMAT) as archive,
-    ):
-        for entry in files.infolist():
-            member = tarfile.TarInfo(entry.filename)  # without date and owner: the same bytes every time
-            member.size = entry.file_size
-            archive.addfile(member, files.open(entry))
+    with tarfile.open(fileobj=stream, mode="w:xz", format=tarfile.GNU_FORMAT) as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)  # without date and owner: the same bytes every time
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
     return stream.getvalue()
 
 

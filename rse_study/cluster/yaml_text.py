@@ -4,14 +4,9 @@ import io
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.nodes import ScalarNode
 from ruamel.yaml.representer import SafeRepresenter
 
 NEVER_FOLDED = 1_000_000
-
-
-class BlockText(str):
-    """A text of several lines, written as a block."""
 
 
 class _Writer(SafeRepresenter):
@@ -19,12 +14,6 @@ class _Writer(SafeRepresenter):
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
-
-    def represent_block(self, data: BlockText) -> ScalarNode:
-        return self.represent_scalar("tag:yaml.org,2002:str", str(data), style="|")
-
-
-_Writer.add_representer(BlockText, _Writer.represent_block)
 
 
 def yaml_text(content: dict[str, Any]) -> str:

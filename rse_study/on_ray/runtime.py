@@ -13,11 +13,13 @@ from threading import Event
 from ray.tune import Callback, with_parameters
 
 from rse_study.cluster.node_capacity import Node
+from rse_study.cluster.ray_backend import token_hint
 from rse_study.errors import GOES_ON, InputError, Unavailable
 from rse_study.on_ray import tuner
 from rse_study.on_ray.nodes.cluster_watch import STUCK_SECONDS, ClusterWatch, JoinedRay, OwnRay, RayLost
 from rse_study.on_ray.nodes.elastic import HOLD_SECONDS, ElasticSize, Losses
 from rse_study.on_ray.nodes.launch import ray_session
+from rse_study.on_ray.nodes.private_ray import dashboard_url
 from rse_study.on_ray.nodes.ray_folder import ray_output_in_file
 from rse_study.on_ray.queue.cell import StudyCallback
 from rse_study.on_ray.queue.cell_queue import CellQueue
@@ -140,6 +142,8 @@ class RayRuntime:
             self._log = self._stack.enter_context(ray_output_in_file(self._files.study_dir / "log"))
             self._stack.callback(lambda: self._session.close())
         self._session.enter_context(self._ray())
+        if (url := dashboard_url()) and not self._num_losses:
+            self._callback.message(f"Ray's dashboard: http://{url}, {token_hint()}")
         probe = JoinedRay() if self._address else OwnRay()
         stuck_seconds = STUCK_SECONDS["joined" if self._address else "own"]
         self._watch = ClusterWatch(probe, self._exit_stuck, stuck_seconds)

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from rse_study.cluster.backend import CommandWords, NodeHours, Submission
+from rse_study.cluster.job import Submission
 from rse_study.cluster.job_report import JobReport, JobState
+from rse_study.cluster.program import CommandWords
 from rse_study.errors import InputError
 
 
@@ -44,6 +45,3 @@ class MemoryCluster:
 
     def end(self, reports: list[JobReport], is_last: bool) -> None:
         self.becomes("stopped")
-
-    def node_hours(self, reports: list[JobReport]) -> list[NodeHours]:
-        return []

@@ -1,6 +1,9 @@
 """A job small enough to read, and the shipped clusters."""
 
-from rse_study.cluster.job import Job, run_command
+import shutil
+from pathlib import Path
+
+from rse_study.cluster.job import Job, run_options
 from rse_study.cluster.reading import read_cluster, shipped_clusters
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.cluster.wheel import Wheel, zipped
@@ -30,9 +33,23 @@ evaluations: [builtin/test]
 
 
 def job_on(spec: ClusterSpec, study: str = "little") -> Job:
-    command = run_command(spec)
-    return Job(study, f"rse-{study}-0123456789ab", STUDY, spec.storage, command, WHEEL)
+    return Job(study, f"rse-{study}-0123456789ab", STUDY, spec.storage, run_options(spec), WHEEL)
 
 
 def shipped(name: str, *overrides: str) -> ClusterSpec:
     return read_cluster(name, overrides)
+
+
+def edited(
+    folder: Path, name: str, *changes: tuple[str, str], overrides: tuple[str, ...] = ()
+) -> ClusterSpec:
+    """A shipped cluster whose template a site has copied and changed."""
+    spec = shipped(name, *overrides)
+    template = folder / Path(spec.template).name
+    shutil.copy(spec.template, template)
+    text = template.read_text(encoding="utf-8")
+    for before, after in changes:
+        assert before in text, before
+        text = text.replace(before, after)
+    template.write_text(text, encoding="utf-8")
+    return spec.model_copy(update={"template": str(template)})

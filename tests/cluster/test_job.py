@@ -1,10 +1,9 @@
 """A study becomes a job: self-contained, with a name that follows from its question."""
 
 from rse_study.cli.arguments.paths import study_file
-from rse_study.cluster.backend import Submission
-from rse_study.cluster.job import RenderedFile, job_of
+from rse_study.cluster.job import RenderedFile, Submission, job_of
 from rse_study.cluster.submit import write_submission
-from rse_study.cluster.yaml_text import BlockText, yaml_text
+from rse_study.cluster.yaml_text import yaml_text
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.content import read_content
 from rse_study.study.definition.shipped import shipped_studies
@@ -35,7 +34,7 @@ def test_the_studys_text_needs_no_other_file(tmp_path):
 
 
 def test_words_that_yaml_may_misread_stay_words():
-    content = {"a": "off", "b": "1e-5", "c": 1e-5, "d": "1/128", "e": BlockText("two\nlines\n"), "f": None}
+    content = {"a": "off", "b": "1e-5", "c": 1e-5, "d": "1/128", "e": "two\nlines\n", "f": None}
     assert parse_yaml(yaml_text(content), where="") == content
 
 
@@ -50,8 +49,8 @@ def test_the_same_question_has_the_same_name_and_another_another():
 def test_the_storage_of_the_cluster_is_in_the_studys_file_and_limits_are_handed_on():
     assert "storage: s3://my-bucket/rse-study\n" in job(cluster="kuberay").study_yaml
     assert "storage" not in job(cluster="local").study_yaml
-    assert "s3://" not in " ".join(job(cluster="kuberay").command)
-    assert job(limits=("--max-hours", "3")).command[-2:] == ("--max-hours", "3")
+    assert "s3://" not in " ".join(job(cluster="kuberay").options)
+    assert job(limits=("--max-hours", "3")).options[-2:] == ("--max-hours", "3")
 
 
 def test_the_jobs_folder_has_study_and_code(tmp_path):

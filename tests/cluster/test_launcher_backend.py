@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.cluster.kinds.onprem import OnpremCluster
 from rse_study.cluster.launcher_backend import LauncherBackend
 from rse_study.errors import InputError
 from tests.cluster.golden_files import FOLDER
@@ -14,9 +13,7 @@ from tests.cluster.samples import shipped
 @pytest.fixture
 def backend(tmp_path: Path, monkeypatch) -> LauncherBackend:
     monkeypatch.setenv("HOME", str(tmp_path))
-    spec = shipped("onprem")
-    assert isinstance(spec, OnpremCluster)
-    return LauncherBackend(tmp_path / "home", spec)
+    return LauncherBackend(tmp_path / "home", shipped("onprem"))
 
 
 def test_a_cluster_that_was_never_started_has_no_jobs(backend: LauncherBackend):

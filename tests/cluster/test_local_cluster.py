@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -14,15 +13,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from rse_study.cluster.backend import Submission
-from rse_study.cluster.job import Job
+from rse_study.cli.verbs.status.content import state_of
+from rse_study.cluster.job import Job, Submission
 from rse_study.cluster.job_report import JobReport
-from rse_study.cluster.kinds.local import LocalCluster
-from rse_study.cluster.local_backend import PROCESS, LocalBackend
+from rse_study.cluster.local_backend import STATE, LocalBackend
 from rse_study.cluster.reading import read_cluster
-from rse_study.cluster.render import render
 from rse_study.cluster.submit import write_submission
-from rse_study.cluster.wheel import wheel_of_this_version
+from rse_study.cluster.template import render
+from rse_study.cluster.wheel import Wheel, zipped
 from rse_study.errors import InputError
 from tests.cluster.samples import TINY_GRID
 
@@ -39,13 +37,9 @@ def home() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def spec_file(home: Path) -> Path:
-    ports = free_ports(2)
     content = {
-        "kind": "local",
+        "template": "local.sh",
         "name": "try",
-        "port": ports[0],
-        "dashboard_port": ports[1],
-        "token": str(home / "token"),
         "head": {"cpus": 1, "memory_gib": 1, "price_per_hour": 1},
         "workers": {"cpu": {"max_nodes": 1, "cpus": 1, "memory_gib": 2, "price_per_hour": 2}},
     }
@@ -63,18 +57,17 @@ def backend(home: Path, spec_file: Path) -> Iterator[LocalBackend]:
         patch.setenv("HOME", str(home))
         patch.setenv("RSE_STUDY_CACHE", str(home / "cache"))
         spec = read_cluster(str(spec_file))
-        assert isinstance(spec, LocalCluster)
         running = LocalBackend(home / "studies" / ".clusters" / spec.name, spec)
         yield running
         running.end([], is_last=True)
 
 
 def test_a_job_runs_the_code_of_its_wheel(backend: LocalBackend, capfd):
-    submit(backend, "rse-code-0123456789ab", "import rse_study; print('code:', rse_study.__file__)")
+    submit(backend, "rse-code-0123456789ab", "print('code:', __file__)")
     assert wait_until_over(backend, "rse-code-0123456789ab").state == "complete"
     backend.show_log(report_of(backend, "rse-code-0123456789ab"), is_followed=True)
     folder = backend.folder_of("rse-code-0123456789ab")
-    assert f"code: {folder}/code/rse_study/__init__.py" in capfd.readouterr().out
+    assert f"code: {folder}/code/rse_study/__main__.py" in capfd.readouterr().out
 
 
 def test_nobody_else_reaches_it(backend: LocalBackend):
@@ -106,8 +99,6 @@ def test_a_job_is_stopped_and_the_cluster_stays_for_others(backend: LocalBackend
     assert running.is_active
     backend.end([running], is_last=False)
     assert wait_until_over(backend, "rse-long-0123456789ab").state == "stopped"
-    hours = {each.group: each for each in backend.node_hours([running])}
-    assert hours["head"].num_nodes == 1 and hours["head"].hours > 0
 
 
 def test_a_wrong_token_is_refused_by_name(backend: LocalBackend, home: Path, monkeypatch):
@@ -126,21 +117,24 @@ def test_a_study_goes_to_its_end_and_the_cluster_ends(backend: LocalBackend, hom
     assert "submitted rse-tiny-grid-" in command(home, "submit")
     assert "nothing to do" in command(home, "submit")
     assert "[2 of 2]" in command(home, "logs", "--follow")
+    assert "Ray's dashboard: http://127.0.0.1:" in command(home, "status")
     status = json.loads(command(home, "status", "--json"))
     assert [job["state"] for job in status["jobs"]] == ["complete"]
     assert status["cells"]["complete"] == 2
-    hours = {each["group"]: each["hours"] for each in status["nodes"]}
-    assert status["spent"] == pytest.approx(hours["head"] * 1 + hours[""] * 2)
+    hours = state_of(home / "studies" / "tiny-grid").device_s / 3600
+    assert status["spent"] == pytest.approx(hours * (1 + 2)), "one worker of one CPU, and the head"
 
     folder, processes = ray_folder(backend), processes_of(backend)
     assert "kill " in command(home, "down", "--yes")
     assert backend.jobs() == []
     _, left = psutil.wait_procs(processes, timeout=60)
     assert left == [] and not folder.exists()
+    assert "nothing to do: tiny-grid is complete" in command(home, "submit")
+    assert backend.jobs() == [], "a cluster was started for a study that is complete"
 
 
 def processes_of(backend: LocalBackend) -> list[psutil.Process]:
-    script = psutil.Process(int((backend.home / PROCESS).read_text(encoding="utf-8")))
+    script = psutil.Process(json.loads((backend.home / STATE).read_text(encoding="utf-8"))["pid"])
     return [script, *script.children(recursive=True)]
 
 
@@ -150,8 +144,11 @@ def ray_folder(backend: LocalBackend) -> Path:
 
 
 def submit(backend: LocalBackend, submission_id: str, code: str) -> None:
-    """Submit a line of Python as a job."""
-    job = Job("code", submission_id, "name: code\n", "", ("python", "-c", code), wheel_of_this_version())
+    """Submit a line of Python as the program of a job's wheel."""
+    wheel = Wheel(
+        "code.whl", zipped([("rse_study/__init__.py", b""), ("rse_study/__main__.py", code.encode())])
+    )
+    job = Job("code", submission_id, "name: code\n", "", (), wheel)
     submission = Submission(job, render(backend.spec, job), backend.folder_of(submission_id))
     write_submission(submission)
     backend.submit(submission)
@@ -183,15 +180,3 @@ def command(home: Path, verb: str, *options: str) -> str:
     )
     assert done.returncode == 0, done.stdout
     return done.stdout
-
-
-def free_ports(num: int) -> list[int]:
-    """Ports below those that Ray gives to its workers, 10002 and on."""
-    free = []
-    for port in range(6500, 9900, 7):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) != 0:
-                free.append(port)
-        if len(free) == num:
-            break
-    return free

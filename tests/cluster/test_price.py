@@ -10,17 +10,12 @@ from tests.cluster.samples import shipped
 GPU = Resources(workers=2, threads=2, gpus=1)
 
 
-def test_an_hour_is_the_head_and_every_node():
-    price = hourly_price(shipped("aws-gpu", "workers.gpu.min_nodes=1"))
-    assert (price.least, price.most) == pytest.approx((0.1 + 0.45, 0.1 + 8 * 0.45))
+def test_an_hour_is_the_head_and_every_node_also_those_that_cannot_be_given_back():
+    assert hourly_price(shipped("aws-gpu", "workers.gpu.min_nodes=1")) == pytest.approx((0.55, 3.7))
+    assert hourly_price(shipped("onprem", "workers.node.price_per_hour=2")) == (4, 4)
 
 
-def test_nodes_that_cannot_be_given_back_are_always_billed():
-    price = hourly_price(shipped("onprem", "workers.node.price_per_hour=2"))
-    assert price.least == price.most == 4
-
-
-IDLE = "workers.cpu={instance: c6i.large, max_nodes: 100, cpus: 2, memory_gib: 4, price_per_hour: 0.05}"
+IDLE = "workers.cpu={min_nodes: 0, max_nodes: 100, cpus: 2, memory_gib: 4, price_per_hour: 0.05}"
 ONPREM = "workers.node.price_per_hour=1.6"
 
 

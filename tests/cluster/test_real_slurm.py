@@ -1,6 +1,7 @@
 """A study under a real Slurm, from the command line of its login node: cancelled, cut short, and to its end."""
 
 import json
+import shlex
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -21,30 +22,52 @@ pytestmark = [
 ]
 
 NUM_CELLS = 12  # a few seconds each: the first turn must not reach the end
-SPEC = f"""
-kind: slurm
-name: two-nodes
+PLACES = f"""
 folder: {SHARED}/jobs
 storage: {SHARED}/storage
 shared: [{SHARED}]
 head: {{cpus: 1, memory_gib: 1, price_per_hour: 0}}
 workers:
-  node: {{min_nodes: 2, max_nodes: 2, cpus: 2, memory_gib: 3, price_per_hour: 1.5}}
+  node: {{max_nodes: 2, cpus: 2, memory_gib: 3, price_per_hour: 1.5}}
 limits: {{hours: 1}}
 """
+OF_THE_SITE = [
+    ("#SBATCH --partition=compute\n", "#SBATCH --account=lab\n"),
+    ("source /shared/rse-study/venv/bin/activate\n", ""),
+    ('work="/tmp/rse-', 'work="/tmp/scratch-'),
+    ("inside=()\n", "inside=(env IN_A_CONTAINER=yes)\n"),
+]
+"""what a site changes in its copy of the template"""
 
 
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
     folder: Path = tmp_path_factory.mktemp("shared")
-    (folder / "spec.yaml").write_text(SPEC, encoding="utf-8")
     with Nodes(2, env=environment(), shared=folder) as nodes, running_slurm(nodes) as running:
+        words = ["cluster", "init", "slurm", "two-nodes"]
+        running.login.run(["bash", "-c", f"cd {SHARED} && python -m rse_study {shlex.join(words)}"])
+        spec, template = folder / "two-nodes.yaml", folder / "two-nodes.sbatch"
+        header = "\n".join(spec.read_text(encoding="utf-8").splitlines()[:4])
+        spec.write_text(header + PLACES, encoding="utf-8")
+        text = template.read_text(encoding="utf-8")
+        for before, after in OF_THE_SITE:
+            assert before in text, before
+            text = text.replace(before, after)
+        template.write_text(text, encoding="utf-8")
         yield running
 
 
 def test_the_dry_run_that_validate_names_takes_the_rendered_script(slurm: Slurm) -> None:
     write_study(slurm, "dry")
-    render = ["python", "-m", "rse_study", "cluster", "render", f"{SHARED}/spec.yaml", f"{SHARED}/dry.yaml"]
+    render = [
+        "python",
+        "-m",
+        "rse_study",
+        "cluster",
+        "render",
+        f"{SHARED}/two-nodes.yaml",
+        f"{SHARED}/dry.yaml",
+    ]
     slurm.login.run([*render, "--out", f"{SHARED}/job"], timeout=900)
     slurm.run("sbatch", "--test-only", f"{SHARED}/job/job.sbatch")
     assert "rse-dry" not in slurm.run("squeue", "--noheader", "--format=%j")
@@ -78,9 +101,12 @@ def test_a_job_that_is_cancelled_and_then_cut_short_goes_on_to_its_end_on_two_no
     assert {cell: complete[cell] for cell in committed} == committed, "what was committed ran again"
     caches = [node.disk / "tmp" / "cache" for node in slurm.nodes.all]
     assert all(any(cache.rglob("*.safetensors")) for cache in caches), "no cell ran on one of the nodes"
-    hours = sum(each["ended"] - each["started"] for each in status["jobs"]) / 3600
-    assert status["spent"] == pytest.approx(2 * 1.5 * hours)
-    assert "has completed" in command(slurm, "submit", "stopped")
+    assert (
+        "Aborted"
+        not in (slurm.nodes.shared / "jobs" / status["jobs"][0]["submission_id"] / "job.log").read_text()
+    )
+    assert 0 < status["spent"] <= sum(each["ended"] - each["started"] for each in status["jobs"]) / 3600 * 3
+    assert "nothing to do: stopped is complete" in command(slurm, "submit", "stopped")
 
 
 def write_study(slurm: Slurm, name: str) -> None:
@@ -91,7 +117,15 @@ def write_study(slurm: Slurm, name: str) -> None:
 
 def command(slurm: Slurm, verb: str, study: str, *options: str) -> str:
     """Give a command of ours on the login node; what it printed."""
-    words = ["python", "-m", "rse_study", "cluster", verb, f"{SHARED}/spec.yaml", f"{SHARED}/{study}.yaml"]
+    words = [
+        "python",
+        "-m",
+        "rse_study",
+        "cluster",
+        verb,
+        f"{SHARED}/two-nodes.yaml",
+        f"{SHARED}/{study}.yaml",
+    ]
     store = ["--store", f"{SHARED}/login"]
     return slurm.login.run([*words, *store, *options], timeout=900).stdout
 
@@ -100,11 +134,11 @@ def status_of(slurm: Slurm, study: str) -> dict:
     return json.loads(command(slurm, "status", study, "--json"))
 
 
-def num_of(slurm: Slurm, outcome: str) -> int:
+def num_of(slurm: Slurm, outcome: str, study: str = "stopped") -> int:
     """Cells with an attempt of this outcome, from the ledger's copy: asking the command costs seconds of a core."""
     try:
         query = "SELECT COUNT(DISTINCT cell) FROM attempt WHERE outcome = ?"
-        return rows(slurm, "stopped", query, outcome)[0][0]
+        return rows(slurm, study, query, outcome)[0][0]
     except sqlite3.Error:
         return 0  # it is not there yet
 
@@ -144,3 +178,25 @@ def rows(slurm: Slurm, study: str, query: str, *values: str) -> list[tuple]:
     copy = slurm.nodes.shared / "storage" / ledger_key(study)
     with closing(sqlite3.connect(copy)) as ledger:
         return ledger.execute(query, values).fetchall()
+
+
+def test_a_study_whose_second_node_is_lost_goes_on_to_its_end_on_the_first(slurm: Slurm) -> None:
+    """The last test of this file: the node stays away."""
+    write_study(slurm, "lost")
+    command(slurm, "submit", "lost")
+    wait_until(lambda: num_of(slurm, "running", "lost") >= 3)
+    job = status_of(slurm, "lost")["jobs"][-1]
+    (line,) = (
+        one for one in command(slurm, "status", "lost").splitlines() if one.startswith("Ray's dashboard")
+    )
+    assert " rn1`, then http://127.0.0.1:8265; token: " in line
+    token = slurm.login.run(["bash", "-c", line.split("`")[-2]]).stdout
+    assert token.startswith("RAY_AUTH_TOKEN=") and len(token) > 60
+    slurm.nodes[1].kill()
+    status = wait_until_over(slurm, "lost")
+    assert [each["state"] for each in status["jobs"]] == ["complete"]
+    assert len(complete_cells(slurm, "lost")) == NUM_CELLS == status["cells"]["complete"]
+    assert slurm.nodes.shared is not None
+    log = (slurm.nodes.shared / "jobs" / job["submission_id"] / "job.log").read_text(encoding="utf-8")
+    assert "srun: error" not in log
+    assert list((slurm.nodes[0].disk / "tmp").glob("scratch-*")) == [], "the job left its files"

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.cluster.wheel import PACKAGES, as_tar, wheel_of_this_version
+from rse_study.cluster.wheel import PACKAGES, as_tar, files_in, wheel_of_this_version
 from rse_study.errors import InputError
-from tests.cluster.samples import WHEEL
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,7 +21,7 @@ def wheel():
 
 @pytest.fixture(scope="module")
 def tar(wheel):
-    return as_tar(wheel)
+    return as_tar(files_in(wheel))
 
 
 def files_of(wheel):
@@ -51,7 +50,7 @@ def test_the_build_backend_packs_the_same_files(wheel, tmp_path):
 def test_the_same_files_give_the_same_bytes_which_fit_into_a_configmap(wheel, tar):
     """Of 1 MiB; the study's file and the scripts beside it take a few KiB."""
     assert wheel_of_this_version().content == wheel.content
-    assert as_tar(WHEEL) == as_tar(WHEEL)
+    assert as_tar(files_in(wheel)) == tar
     assert len(tar) < 2**20 - 2**14
 
 

@@ -35,6 +35,7 @@ SwitchType=switch/none
 MpiDefault=none
 ReturnToService=2
 KillWait=15
+SlurmdTimeout=60
 SlurmdParameters=config_overrides
 SchedulerParameters=sched_interval=2,batch_sched_delay=0,bf_interval=2
 StateSaveLocation=/tmp/slurm/state

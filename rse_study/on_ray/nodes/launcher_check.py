@@ -29,8 +29,7 @@ def check_launcher_file(content: dict[str, Any], *, where: str) -> Iterator[Inpu
             check_by_launcher(content)
     except (Exception, SystemExit) as error:  # Ray's own checks may even abort the process
         lines = [line for line in said.getvalue().splitlines() if line.strip()]
-        has_said = isinstance(error, SystemExit) and lines
-        reason = lines[-1].strip() if has_said else first_line(Exception(str(error)))
+        reason = lines[-1].strip() if isinstance(error, SystemExit) and lines else first_line(error)
         yield InputError(reason, where=where, rule="Ray's launcher refuses the file")
 
 

@@ -133,8 +133,14 @@ def address_of_head(address: str) -> str:
     """
     from ray._private.services import canonicalize_bootstrap_address_or_die
 
-    located: str = canonicalize_bootstrap_address_or_die(address)
-    return located
+    return str(canonicalize_bootstrap_address_or_die(address))
+
+
+def dashboard_url() -> str:
+    """Return the dashboard's HOST:PORT, which publicly `ray.init` alone returns."""
+    from ray._private.worker import get_dashboard_url
+
+    return get_dashboard_url() or ""
 
 
 def autoscaler_requests(name: str) -> Any:

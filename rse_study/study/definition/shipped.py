@@ -16,8 +16,8 @@ def shipped_trials() -> Iterator[Path]:
 
 
 def shipped_clusters() -> Iterator[Path]:
-    """List the shipped clusters by name."""
-    yield from _files("clusters", "*.yaml")
+    """List the shipped clusters by name, without templates, which have two ends."""
+    yield from (path for path in _files("clusters", "*.yaml") if "." not in path.stem)
 
 
 def _files(package: str, *patterns: str) -> Iterator[Path]:

@@ -126,7 +126,7 @@ def _next(planned: Plan, words: Sequence[str], cluster: str, probes: bool, store
 
 def _priced_on(cluster: str, checked: CheckedStudy, planned: Plan) -> Plan:
     """Price a plan on a cluster; raise InputErrors where it cannot run there."""
-    from rse_study.cluster.checking.resources import check_resources
+    from rse_study.cluster.check import check_resources
     from rse_study.cluster.price import describe_price, describe_time, device_hour_price
     from rse_study.cluster.reading import read_cluster
 

@@ -1,20 +1,24 @@
-"""`cluster submit`, `status`, `logs`, `down` where no cluster runs: what they say, and that they leave all as it is."""
+"""`cluster submit`, `status`, `logs`, `down` without a cluster, and `fetch` from a folder: what they say and leave."""
 
 import json
-import socket
+import sqlite3
+from contextlib import closing
 
 import pytest
+
+from rse_study.results.files.backup import copy_of
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.schema import ledger_path
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
+from rse_study.storage.storage import Storage, ledger_key
 
 
 @pytest.fixture
 def spec(tmp_path):
-    """A cluster of this machine at a port where nobody listens."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
+    """A cluster of this machine that nobody has started."""
     machine = {"cpus": 1, "memory_gib": 2, "price_per_hour": 0}
     nodes = {"head": machine, "workers": {"cpu": machine | {"max_nodes": 2}}}
-    content = {"kind": "local", "name": "mine", "dashboard_port": port, **nodes}
+    content = {"template": "local.sh", "name": "mine", **nodes}
     (tmp_path / "mine.yaml").write_text(json.dumps(content), encoding="utf-8")
     return "mine.yaml"
 
@@ -37,7 +41,7 @@ def test_a_slurm_that_is_not_there_is_said(rse, monkeypatch, tmp_path):
     ended = rse("cluster", "submit", "slurm", "joint")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith(
-        "no program 'sacct': this kind of cluster is driven by it. Give the command on a login node"
+        "no program 'squeue': this kind of cluster is driven by it. Give the command on a login node"
     )
     assert list(tmp_path.iterdir()) == []
 
@@ -53,9 +57,9 @@ def test_a_study_without_a_job_is_to_be_submitted(rse, spec, verb):
 
 def test_a_job_that_the_cluster_forgot_is_on_record(rse, spec, tmp_path):
     names = {"submission_id": "rse-old-0123456789ab", "handle": "7"}
-    times = {"num_nodes": 2, "started": 0.0, "ended": 7200.0, "reason": ""}
+    times = {"started": 0.0, "ended": 7200.0, "reason": ""}
     report = names | {"state": "failed", "native": "NODE_FAIL"} | times
-    record = names | {"study": "old", "submitted": "", "storage": "", "spec": {"store": "studies"}}
+    record = {"study": "old", "storage": "", "store": "studies", "price_per_hour": 0.0}
     file = tmp_path / "studies" / ".clusters" / "mine" / "old.json"
     file.parent.mkdir(parents=True)
     file.write_text(json.dumps(record | {"reports": [report]}), "utf-8")
@@ -64,9 +68,46 @@ def test_a_job_that_the_cluster_forgot_is_on_record(rse, spec, tmp_path):
     lines = ended.out.splitlines()
     assert lines[1].startswith("job: 7 (rse-old-0123456789ab) failed (NODE_FAIL), since 1970-01-01")
     assert lines[1].endswith("for 2 h 00 min")
-    assert lines[3] == "cells: unknown (the study has no storage from which to read its ledger)"
+    assert lines[2] == "cells: unknown (the study has no storage from which to read its ledger)"
 
 
 def test_there_is_nothing_to_end(rse, spec):
     ended = rse("cluster", "down", spec)
     assert (ended.code, ended.out) == (0, "nothing to end on mine\n")
+
+
+MACHINE = {"cpus": 2, "memory_gib": 8, "price_per_hour": 0}
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """A cluster whose storage is a folder."""
+    places = {"folder": str(tmp_path), "storage": str(tmp_path / "storage")}
+    nodes = {"head": MACHINE, "workers": {"node": MACHINE | {"max_nodes": 2}}}
+    content = {"template": "slurm.sbatch", "name": "mine", **places, **nodes, "limits": {"hours": 1}}
+    (tmp_path / "mine.yaml").write_text(json.dumps(content), encoding="utf-8")
+    return "mine.yaml"
+
+
+def test_a_study_that_ran_elsewhere_comes_with_its_report(rse, stored, tmp_path):
+    elsewhere = tmp_path / "elsewhere" / "far"
+    objective = ObjectiveRecord(metric="dev", direction="maximize", label="dev")
+    with Ledger.open(elsewhere) as ledger:
+        ledger.freeze(StudyRecord(name="far", question="Does it come?", objective=objective))
+    storage = Storage(str(tmp_path / "storage"), 0.0)
+    storage.require()
+    with closing(sqlite3.connect(ledger_path(elsewhere))) as ledger:
+        storage.write(ledger_key("far"), copy_of(ledger))
+    ended = rse("cluster", "fetch", stored, "far")
+    assert (ended.err, ended.code) == ("", 0)
+    assert ended.out.startswith(f"far: copied its ledger ({tmp_path / 'storage'})")
+    assert "Does it come?" in (tmp_path / "studies" / "far" / "report.html").read_text(encoding="utf-8")
+    again = rse("cluster", "fetch", stored, "far")
+    assert again.out.startswith("far: the ledger here is up to date")
+
+
+def test_what_is_not_there_is_said(rse, stored, tmp_path):
+    Storage(str(tmp_path / "storage"), 0.0).require()
+    ended = rse("cluster", "fetch", stored, "nothing")
+    assert ended.code == 2
+    assert "no study 'nothing'. Submit it" in ended.err

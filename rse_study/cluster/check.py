@@ -1,0 +1,143 @@
+"""Problems of a cluster, and of a study on it, reported together and offline."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from rse_study.cluster.job import sample_job, storage_of
+from rse_study.cluster.node_capacity import require_room
+from rse_study.cluster.price import nodes_of
+from rse_study.cluster.spec import ClusterSpec
+from rse_study.cluster.study_files import check_files
+from rse_study.cluster.template import read_template, render
+from rse_study.errors import InputError, InputErrors
+from rse_study.storage.location import is_url, secret_in
+from rse_study.study.checking.validation import CheckedStudy
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.resources import Resources
+from rse_study.yaml12 import parse_yaml
+
+COMMENT = re.compile(r"^\s*#(?!SBATCH|!).*", re.MULTILINE)
+GPUS = re.compile(r"^#SBATCH .*(gpu|gres|tres)", re.MULTILINE)
+COMMANDS = ("setup_commands", "head_start_ray_commands", "worker_start_ray_commands")
+PLACEHOLDERS = re.compile(
+    r"/shared/rse-study|my-bucket|my-project|ami-0123456789abcdef0|[\w./-]*\bexample\.com|192\.168\.0\.1\d"
+)
+"""accounts, registries, disks and machines of the shipped files"""
+NAME = re.compile(r"TOKEN(?!IZER)|SECRET|PASSW|CREDENTIAL|ACCESS_KEY|API_?KEY|PRIVATE_KEY", re.IGNORECASE)
+SETTING = re.compile(
+    r"""(?:name: *["']?)?([A-Za-z_][\w-]*)"""
+    r"""(?:=|["']?,? *\n? *value: *|(?<=-token) +|(?<=-password) +)["']?[^\s"'$`;&|(-]"""
+)
+"""a name with a literal value: a variable of a shell or a pod, or the option of a program"""
+IN_URL = re.compile(r"://[^/\s:@]*:[^/\s@$]+@")
+REFERENCE = re.compile(r"_(PATH|FILE|DIR|NAME)$", re.IGNORECASE)
+RULE = "a secret would be in every rendered file"
+REMEDIES = {
+    "local": "Export it in the shell that starts the cluster",
+    "slurm": "Export it in the shell that submits: sbatch hands the environment on",
+    "kuberay": "Make a Kubernetes Secret of it, and name that under `envFrom`",
+    "launcher": "Give the nodes their rights by a profile or a service account, or let them read a file of their own",
+}
+
+
+def check_cluster(spec: ClusterSpec, *, where: str) -> Iterator[InputError]:
+    """Yield the problems of a cluster itself."""
+    yield from check_secrets(spec, where=where)
+    yield from check_template(spec, where=where)
+
+
+def check_study_on(spec: ClusterSpec, checked: CheckedStudy, *, where: str) -> Iterator[InputError]:
+    """Yield the reasons why a study cannot run on a cluster."""
+    yield from check_resources(spec, checked, where=where)
+    yield from check_storage(spec, checked, where=where)
+    yield from check_files(spec, checked)
+
+
+def check_resources(spec: ClusterSpec, checked: CheckedStudy, *, where: str) -> Iterator[InputError]:
+    """Yield the reasons why no cell could ever start."""
+    for at, resources in resources_by_path(checked.study):
+        try:
+            require_room(resources, nodes_of(spec))
+        except InputError as error:
+            what = f"{at} on {where}: {error.what}"
+            yield InputError(what, where=checked.where, rule=error.rule, remedy=error.remedy)
+
+
+def resources_by_path(study: Study) -> Iterator[tuple[str, Resources]]:
+    """Yield the cells' resources with their path in the study."""
+    yield "resources", study.resources
+    if study.confirm is not None and study.confirm.resources is not None:
+        yield "confirm.resources", study.confirm.resources
+
+
+def check_storage(spec: ClusterSpec, checked: CheckedStudy, *, where: str) -> Iterator[InputError]:
+    """Yield a problem if a node could not access the study's files."""
+    storage = storage_of(checked, spec)
+    if spec.kind == "local" or is_url(storage):
+        return
+    folder, what = (storage, f"storage = {storage!r}") if storage else (spec.store, "storage is not given")
+    if not any(PurePosixPath(folder).is_relative_to(shared) for shared in spec.shared_folders):
+        rule = f"{folder} is on the disk of one node: no other sees it"
+        remedy = "Name a URL (s3://bucket/prefix), or a folder below one of `shared`"
+        yield InputError(what, where=where, rule=rule, remedy=remedy)
+
+
+def check_secrets(spec: ClusterSpec, *, where: str) -> Iterator[InputError]:
+    """Yield a problem for each line or URL with a secret."""
+    text, remedy = read_template(spec), REMEDIES[spec.kind]
+    found = [(one.start(1), one[1].replace("-", "_")) for one in SETTING.finditer(text)]
+    named = [(at, name) for at, name in found if NAME.search(name) and not REFERENCE.search(name)]
+    for at, name in [*named, *((one.start(), "a password before @") for one in IN_URL.finditer(text))]:
+        line = text.count("\n", 0, at) + 1
+        yield InputError(f"holds {name}", where=f"{spec.template}:{line}", rule=RULE, remedy=remedy)
+    if secret_in(spec.storage):
+        yield InputError("storage holds a key or a password", where=where, rule=RULE, remedy=remedy)
+
+
+def check_template(spec: ClusterSpec, *, where: str) -> Iterator[InputError]:
+    """Yield the problems of a template that is filled in for a sample job."""
+    text = COMMENT.sub("", read_template(spec))
+    for name, group in spec.workers.items():
+        at = f"workers.{name}"
+        needed = [f"{at}.{key}" for key in ("gpus", "labels") if getattr(group, key)]
+        for what in needed if f"@{{{at}." in text else [f"{at}.cpus"]:
+            if f"@{{{what}" not in text:
+                remedy = f"Use it there, as @{{{what}}}, or remove it here"
+                yield InputError(what, where=where, rule="the template does not use it", remedy=remedy)
+        if group.gpus and spec.kind == "slurm" and not GPUS.search(text):
+            rule = "no #SBATCH line of the template asks for GPUs"
+            remedy = "Take the first # from ##SBATCH --gpus-per-node, or --gres"
+            yield InputError(f"{at}.gpus", where=where, rule=rule, remedy=remedy)
+    try:
+        (*_, file) = render(spec, sample_job(spec))
+        texts = [file.text] if spec.kind in ("slurm", "local") else []
+        if spec.kind == "launcher":
+            content = parse_yaml(file.text, where=spec.template)
+            texts = [str(line) for key in COMMANDS for line in content.get(key) or ()]
+    except InputErrors as error:
+        yield from error.problems
+        return
+    except InputError as error:
+        yield error
+        return
+    for said in filter(None, map(_syntax_error, texts)):
+        remedy = "Correct it: `bash -n` reads it without running it"
+        yield InputError(said, where=spec.template, rule="bash cannot read it", remedy=remedy)
+
+
+def placeholders_of(spec: ClusterSpec) -> list[str]:
+    """Return the examples of shipped files that a spec and its template still have."""
+    texts = [COMMENT.sub("", read_template(spec)), spec.storage, spec.folder]
+    return list(dict.fromkeys(match[0] for text in texts for match in PLACEHOLDERS.finditer(text)))
+
+
+def _syntax_error(text: str) -> str:
+    """Return the first syntax error that bash sees; empty without one or without bash."""
+    bash = shutil.which("bash")
+    if bash is None:
+        return ""
+    read = subprocess.run([bash, "-n"], input=text, text=True, capture_output=True, check=False)
+    return read.stderr.strip().splitlines()[0].removeprefix(f"{bash}: ") if read.returncode else ""

@@ -1,1 +1,0 @@
-"""Pure functions that turn a spec and a job into files for external programs."""

@@ -1,0 +1,152 @@
+"""Templates filled in: the files for Slurm, KubeRay, Ray's launcher or bash."""
+
+import base64
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from rse_study.cluster.job import STUDY_FILE, Job, RenderedFile
+from rse_study.cluster.spec import ClusterSpec
+from rse_study.cluster.wheel import as_tar, files_in
+from rse_study.cluster.yaml_text import yaml_text
+from rse_study.errors import InputError, InputErrors
+from rse_study.registry import did_you_mean
+from rse_study.yaml12 import parse_yaml
+
+FILES = {
+    "slurm": "job.sbatch",
+    "kuberay": "rayjob.yaml",
+    "launcher": "cluster.yaml",
+    "local": "cluster.sh",
+}
+"""name of the rendered template"""
+CONFIG_MAP = "configmap.yaml"
+CODE_FILE = "code.tar.xz"
+MOST_BYTES = 1_048_576  # limit of a ConfigMap
+VARIABLE = re.compile(r"@\{([^{}\n]*)\}")
+UNSAFE = re.compile(r"""['"\\$`]""")
+RULE = "a template takes no quotes, $, \\ or control characters"
+
+
+def render(spec: ClusterSpec, job: Job) -> tuple[RenderedFile, ...]:
+    """Return the files for Slurm, Kubernetes, Ray's launcher, or a shell."""
+    text = filled_template(spec, job)
+    file = RenderedFile(FILES[spec.kind], text)
+    if spec.kind != "kuberay":
+        return (file,)
+    has_code = any("PYTHONPATH" in line for line in text.splitlines() if not line.lstrip().startswith("#"))
+    content = config_map(job, metadata_of(text, where=spec.template), has_code=has_code)
+    return (RenderedFile(CONFIG_MAP, yaml_text(content)), file)
+
+
+def metadata_of(text: str, *, where: str) -> dict[str, Any]:
+    """Return name and namespace of a RayJob."""
+    manifest = parse_yaml(text, where=where)
+    metadata = manifest.get("metadata")
+    if manifest.get("kind") != "RayJob" or not isinstance(metadata, dict) or not metadata.get("name"):
+        rule, remedy = "a RayJob with metadata.name is expected", "Begin with a copy of kuberay.rayjob.yaml"
+        raise InputError("is no RayJob", where=where, rule=rule, remedy=remedy)
+    return {"name": metadata["name"], "namespace": str(metadata.get("namespace") or "default")}
+
+
+def config_map(job: Job, metadata: dict[str, Any], *, has_code: bool) -> dict[str, Any]:
+    """Return the ConfigMap with study and code, or raise InputError if too large."""
+    own = {name: path.read_bytes() for name, path in job.files.items()}
+    code = as_tar((files_in(job.wheel) if has_code else {}) | {STUDY_FILE: job.study_yaml.encode()} | own)
+    if len(code) > MOST_BYTES:
+        rule = f"a ConfigMap holds at most {MOST_BYTES:,} bytes"
+        remedy = "Put this version into the image, and PYTHONPATH out of the template: then it is not sent"
+        raise InputError(
+            f"study and code have {len(code):,} bytes", where=job.study, rule=rule, remedy=remedy
+        )
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": metadata | {"labels": {"app.kubernetes.io/managed-by": "rse-study"}},
+        "binaryData": {CODE_FILE: base64.b64encode(code).decode()},
+    }
+
+
+def read_template(spec: ClusterSpec) -> str:
+    """Return the text of a cluster's template."""
+    try:
+        return Path(spec.template).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise InputError("template cannot be read", where=spec.template, rule=str(error)) from None
+
+
+def filled_template(spec: ClusterSpec, job: Job) -> str:
+    """Return the template with its variables filled in; InputErrors for unknown ones."""
+    text, values = read_template(spec), values_of(spec, job)
+    problems = []
+    for match in VARIABLE.finditer(text):
+        if match[1] not in values:
+            where = f"{spec.template}:{text.count(chr(10), 0, match.start()) + 1}"
+            rule, remedy = "the spec and the job have no such value", did_you_mean(match[1], values)
+            problems.append(InputError(match[0], where=where, rule=rule, remedy=remedy))
+    if problems:
+        raise InputErrors(problems)
+    return VARIABLE.sub(lambda match: values[match[1]], text)
+
+
+def values_of(spec: ClusterSpec, job: Job) -> dict[str, str]:
+    """Return the variables by name.
+
+    Raises InputErrors for values that could end a quoted word of a shell or of YAML.
+    """
+    limits, groups = spec.limits, spec.workers
+    plain = {
+        "id": job.submission_id,
+        "study": job.study,
+        "wheel": job.wheel.name,
+        "limits.minutes": max(1, round(limits.hours * 60)),
+        "limits.seconds": round(limits.hours * 3600),
+        "limits.idle_seconds": round(limits.idle_minutes * 60),
+        "max_nodes": sum(group.max_nodes for group in groups.values()),
+        **dict(_flat("", spec.model_dump(exclude={"template", "shared"}))),
+    }
+    texts = {name: _text(value) for name, value in plain.items()}
+    problems = [
+        InputError(f"{name} = {value!r}", where=spec.name, rule=RULE, remedy="Write it without them")
+        for name, value in texts.items()
+        if UNSAFE.search(value) or not value.isprintable()
+    ]
+    if problems:
+        raise InputErrors(problems)
+    labels = {f"workers.{name}.labels_json": json.dumps(group.labels) for name, group in groups.items()}
+    return texts | labels | {"options": shlex.join(job.options), "nodes": node_types(spec)}
+
+
+def _flat(at: str, content: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the values of a spec by their paths."""
+    for key, value in content.items():
+        if key == "labels":
+            yield f"{at}{key}", ",".join(f"{name}={label}" for name, label in value.items())
+        elif isinstance(value, Mapping):
+            yield from _flat(f"{at}{key}.", dict(value))
+        else:
+            yield f"{at}{key}", value
+        if key == "memory_gib":
+            yield f"{at}memory_mib", round(value * 1024)
+
+
+def node_types(spec: ClusterSpec) -> str:
+    """Return the nodes that may join as JSON; neither Ray nor a queue announces them."""
+    nodes = [
+        {
+            "name": name,
+            "resources": {"CPU": group.cpus, **({"GPU": group.gpus} if group.gpus else {})},
+            **({"labels": group.labels} if group.labels else {}),
+            "max": group.max_nodes,
+        }
+        for name, group in spec.workers.items()
+    ]
+    return json.dumps(nodes)
+
+
+def _text(value: Any) -> str:
+    """Return a value as a template has it: 24.0 as 24."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
