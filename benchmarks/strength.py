@@ -20,7 +20,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from benchmarks.crossed import HEADER, columns_of, crossed_contrasts, seeds_of, shown
+from benchmarks.crossed import columns_of, crossed_contrasts, seeds_of, shown
 from benchmarks.output import markdown_table
 from rse_study.results.archive import unpack_archive
 from rse_study.results.comparing.comparisons import by_subject, row_scores
@@ -32,6 +32,12 @@ PLANNED = (("gradient", "noise"), ("gradient", "flipped"))
 OF_CONTROLS = (("flipped", "noise"),)
 DEV, TEST = "", "STS-B/test/all"
 NAMES = {DEV: "STS-B dev", TEST: "STS-B test"}
+LADDERS = {
+    "strength-minilm": "[CLS], 8",
+    "strength-64-minilm": "[CLS], 64",
+    "strength-mean-minilm": "mean, 8",
+    "strength-mean-64-minilm": "mean, 64",
+}
 POOLINGS = ("[CLS]", "mean pooling")
 SIDESTEPS = {"gradient": 1.0, "flipped": 1.3}  # so that the picture's bars can be told apart
 COLOURS = ("#2563eb", "#d97706", "#059669", "#9333ea")
@@ -54,7 +60,7 @@ class Pair(NamedTuple):
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Print the table of every archive."""
+    """Print the table of all archives."""
     options = parser().parse_args(arguments)
     frames, cells = [], []
     with TemporaryDirectory() as store:
@@ -63,8 +69,7 @@ def main(arguments: list[str] | None = None) -> None:
                 frames.append(contrasts(reader))
                 cells.append(values_of_cells(reader))
     table = pd.concat(frames, ignore_index=True)
-    for names, rows in table.groupby(["study", "measure", "ascent"], sort=False):
-        print(f"\n{', '.join(names)}\n\n{table_of(rows)}")
+    print(table_of(table))
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
         table.to_csv(options.out / "contrasts.csv", index=False, float_format="%.6g")
@@ -128,25 +133,21 @@ def values_of_cells(reader: Reader) -> pd.DataFrame:
     return frame.assign(**{name: frame["identity"].map(found) for name, found in values.items()})
 
 
-def table_of(rows: pd.DataFrame) -> str:
-    """Return the contrasts as a Markdown table."""
-    header = "beta, ascent, minus, inner loss (nats), of the control, mean, of the control"
-    return markdown_table(
-        [*header.split(", "), *HEADER],
-        [
-            (
-                f"{row.beta:g}",
-                row.ascent,
-                row.minus,
-                f"{row.rise:.2g}",
-                f"{row.rise_of_control:.2g}",
-                f"{row.mean:.2f}",
-                f"{row.mean_of_control:.2f}",
-                *shown(row),
-            )
-            for row in rows.itertuples()
-        ],
+def table_of(table: pd.DataFrame) -> str:
+    """Return gradient minus noise, dev and test beside each other, as a Markdown table."""
+    rows = (
+        table.query("ascent == 'gradient' and minus == 'noise'")
+        .set_index(["study", "beta", "measure"])
+        .sort_index()
     )
+    lines = []
+    for study, ladder in LADDERS.items():
+        for beta in sorted({beta for name, beta, _ in rows.index if name == study}):
+            both = [rows.loc[study, beta, NAMES[measure]] for measure in (DEV, TEST)]
+            found = [text for row in both for text in (" ".join(shown(row)[:2]), row.verdict)]
+            lines.append((ladder, f"{beta:g}", f"{both[0].rise:.2g}", *found))
+    header = ("pooling, batch", "beta", "nats", "STS-B dev", "verdict", "STS-B test", "verdict")
+    return markdown_table(header, lines)
 
 
 def picture(table: pd.DataFrame, checkpoints: Mapping[str, pd.DataFrame]) -> go.Figure:

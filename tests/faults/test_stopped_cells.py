@@ -13,9 +13,8 @@ import ray
 from ray.util.state import list_actors, list_placement_groups
 
 from rse_study.on_ray.runtime import RayRuntime
-from rse_study.on_ray.stored.files import StudyFiles
+from rse_study.on_ray.stored.files import MaterialsCache, StudyFiles
 from rse_study.on_ray.study_run import StudyRun
-from rse_study.on_ray.workers.payloads import MaterialsCache
 from rse_study.results.files.ledger import Ledger
 from rse_study.study.checking.validation import CheckedStudy, check_study
 from rse_study.study.definition.config import Study

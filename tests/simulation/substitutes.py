@@ -76,6 +76,7 @@ def substituted(world: World) -> Iterator[None]:
         (connect, "take_lock", world.take_lock),
         (driver, "graceful_interrupt", world.graceful_interrupt),
         (runtime, "ray_session", world.ray_session),
+        (runtime, "dashboard_url", str),
         (runtime, "ray_output_in_file", lambda folder: nullcontext(Path("ray.txt"))),
         (runtime, "OwnRay", world.probe), (runtime, "JoinedRay", world.probe),
         (runtime, "with_parameters", partial), (runtime, "_exit", world.exit),

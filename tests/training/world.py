@@ -28,6 +28,7 @@ class World:
         if not base.exists():
             rates = {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
             save_bert(base, tokenizer, intermediate_size=32, **rates)
+        if not (self.root / "corpus").exists():
             tokenise(self.sentences, tokenizer, 16, self.root / "corpus")
         dev = few_pairs("builtin/dev")
         return Materials(
