@@ -6,7 +6,7 @@ from rse_study.on_ray.nodes.launcher_check import check_launcher_file
 from rse_study.yaml12 import parse_yaml
 from tests.cluster.golden_files import rendered
 
-VARIANTS = ("onprem", "onprem-container", "aws-gpu", "gcp-gpu", "azure-gpu")
+VARIANTS = ("onprem", "aws-gpu", "gcp-gpu", "azure-gpu")
 
 
 def content_of(variant):
