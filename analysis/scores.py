@@ -7,9 +7,9 @@ import pandas as pd
 from analysis import formats, search
 from analysis.contents import BASE, Contents, baseline_scores, label_of, read_contents
 from analysis.search import confirmed
-from rse_study.results.comparing.criterion import LARGEST, is_finite
+from rse_study.results.comparing.criterion import is_finite
 from rse_study.results.reader import Reader
-from rse_study.results.records import BASELINES
+from rse_study.results.records import BASELINES, LARGEST
 from rse_study.results.study_record import StudyRecord
 
 NOT_MEASURED = "not measured"

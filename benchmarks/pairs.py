@@ -21,7 +21,7 @@ from benchmarks.output import markdown_table
 from benchmarks.strength import NAMES, values_of_cells
 from rse_study.results.comparing.comparisons import by_subject
 from rse_study.results.comparing.item_contrasts import MeasuredItems, measured_items
-from rse_study.results.files.evaluation_file import ItemScores
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.reader import Reader
 from rse_study.results.row_names import own_baseline
 

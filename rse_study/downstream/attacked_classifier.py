@@ -23,7 +23,7 @@ from rse_study.evaluation.attacks.outcome_store import AttackRun, OutcomeStore, 
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.evaluations import Embed, Evaluation, evaluation_row
 from rse_study.results.files.attack_file import ATTACK, CLASSES, SummaryRow, keep_summary, outcomes_path
-from rse_study.results.files.evaluation_file import ItemScores
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 

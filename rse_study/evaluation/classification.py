@@ -15,7 +15,7 @@ from rse_study.errors import InputError
 from rse_study.evaluation.attacks.engine import Victim
 from rse_study.evaluation.sts import spearman
 from rse_study.registry import Registry
-from rse_study.results.files.evaluation_file import ItemScores
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow
 from rse_study.spec import fingerprint_of
 from rse_study.tensors import Float, Int

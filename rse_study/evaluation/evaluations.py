@@ -8,7 +8,7 @@ import numpy as np
 
 from rse_study.activity import ProgressCallback
 from rse_study.data.labelled import StsPairs
-from rse_study.results.files.evaluation_file import ItemScores
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.tensors import Float
 

@@ -22,7 +22,7 @@ from rse_study.evaluation.evaluations import (
     unit_rows,
     vectors_of,
 )
-from rse_study.results.files.evaluation_file import ItemScores
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import PLANE, EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 from rse_study.tensors import Float

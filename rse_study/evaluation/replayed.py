@@ -14,7 +14,7 @@ from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import CachedEncoder, Embed, evaluation_row, is_collapsed
 from rse_study.evaluation.sts import cosines_of, evaluate_sts
 from rse_study.evaluation.transfer import Fit, fit_probe
-from rse_study.results.files.evaluation_file import ItemScores
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 from rse_study.tensors import Float

@@ -25,7 +25,7 @@ from rse_study.data.labelled_sets import read_labelled, splits_of
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Embed, evaluation_row, is_collapsed
 from rse_study.registry import Registry
-from rse_study.results.files.evaluation_file import ItemScores
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import Spec, fingerprint_of
 from rse_study.tensors import Float, Int

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 if TYPE_CHECKING:
-    from rse_study.results.files.evaluation_file import ItemScores
+    from rse_study.results.item_scores import ItemScores
 else:
     ItemScores = Any  # without numpy: `status` and completion read records alone
 
@@ -59,6 +59,7 @@ SELECTING = "dev"
 
 
 POINTS = "points"
+LARGEST = 1e100  # squares of larger numbers, and their sums, overflow
 IN_POINTS = re.compile(
     r"(accuracy|spearman|/f1|matthews|success_rate|words_changed|/drop|/wmean)(_under_attack)?( |$)"
     r"|/(test|dev)/all$|/invariance/mean$|/(fine_tuned|synonyms|t-sne|weakened)/"

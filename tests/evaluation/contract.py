@@ -7,7 +7,7 @@ import pytest
 
 from rse_study.evaluation.evaluations import Embed, FrozenEvaluation, score_all
 from rse_study.evaluation.sts import spearman
-from rse_study.results.files.evaluation_file import ItemScores
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow
 
 

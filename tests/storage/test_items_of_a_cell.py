@@ -6,7 +6,6 @@ from rse_study.on_ray.workers.workplace import workplace
 from rse_study.results.files.evaluation_file import (
     EVALUATIONS_FILE,
     ITEMS_FILE,
-    ItemScores,
     read_items,
     with_items,
     write_evaluations,
@@ -14,6 +13,7 @@ from rse_study.results.files.evaluation_file import (
 )
 from rse_study.results.files.result_file import FILE_NAME, Result, write_result
 from rse_study.results.files.schema import cell_folder
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow
 from rse_study.training.trial import Trial
 

@@ -11,10 +11,9 @@ from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
 from rse_study.results.comparing import comparisons
 from rse_study.results.comparing.factors import Effect, effects_among
-from rse_study.results.comparing.row_seeds import LARGEST
 from rse_study.results.frame_columns import COLUMNS, frame_of
 from rse_study.results.reader import Reader
-from rse_study.results.records import BASELINES
+from rse_study.results.records import BASELINES, LARGEST
 from rse_study.results.row_names import names_of_cells, own_baseline
 from rse_study.results.statistics import Interval
 from rse_study.results.study_record import StudyRecord

@@ -8,8 +8,7 @@ from typing import Any, Literal
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from rse_study.results.comparing.row_seeds import LARGEST
-from rse_study.results.records import POINTS
+from rse_study.results.records import LARGEST, POINTS
 from rse_study.results.statistics import Interval, confidence_sequence, t_interval
 from rse_study.results.study_record import StudyRecord, margin_of, unit_of
 

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from rse_study.results.comparing import comparisons
 from rse_study.results.comparing.contrasts import measures_of, with_baseline
 from rse_study.results.comparing.criterion import Criterion
-from rse_study.results.files.evaluation_file import ItemScores, read_items
+from rse_study.results.files.evaluation_file import read_items
 from rse_study.results.files.schema import baselines_folder, cell_folder
 from rse_study.results.frame_columns import frame_of
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
 from rse_study.results.row_names import names_of_cells, own_baseline

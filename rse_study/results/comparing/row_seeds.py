@@ -14,15 +14,13 @@ from math import nan
 from typing import TYPE_CHECKING, NamedTuple
 
 from rse_study.results.files.queries import LedgerQueries
-from rse_study.results.records import BASE, FINISHED, CellRecord
+from rse_study.results.records import BASE, FINISHED, LARGEST, CellRecord
 from rse_study.results.row_names import find_row, names_of_records
 from rse_study.results.settings import UntilDecided
 from rse_study.results.study_record import StudyRecord, margin_of
 
 if TYPE_CHECKING:
     from rse_study.results.comparing.criterion import RowVerdict  # and pandas, which `status` does without
-
-LARGEST = 1e100  # squares of larger numbers, and their sums, overflow
 
 
 class RowCourse(NamedTuple):

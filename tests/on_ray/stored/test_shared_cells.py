@@ -9,7 +9,6 @@ from rse_study.on_ray.stored.shared_cells import bring_shared_cells, machine_of
 from rse_study.results.bit_equality import SIMILARITY_DIGITS
 from rse_study.results.files.evaluation_file import (
     ITEMS_FILE,
-    ItemScores,
     read_evaluations,
     write_evaluations,
     write_items,
@@ -17,6 +16,7 @@ from rse_study.results.files.evaluation_file import (
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import FILE_NAME, Point, Result, write_result
 from rse_study.results.files.schema import MODEL_FOLDER, cell_folder
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.spec import fingerprint_of

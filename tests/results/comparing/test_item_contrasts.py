@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from rse_study.results.comparing.item_contrasts import crossed_interval, resampled_values
-from rse_study.results.files.evaluation_file import ItemScores
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.statistics import Interval, t_interval
 from tests.cases import cases
 

@@ -9,7 +9,6 @@ from rse_study.results.files.atomic import write_sealed
 from rse_study.results.files.evaluation_file import (
     EVALUATIONS_FILE,
     ITEMS_FILE,
-    ItemScores,
     read_evaluations,
     read_items,
     write_evaluations,
@@ -17,6 +16,7 @@ from rse_study.results.files.evaluation_file import (
 )
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import baselines_folder, cell_folder
+from rse_study.results.item_scores import ItemScores
 from tests.cases import cases
 from tests.results.world import STUDY, cell_of, score_of
 
