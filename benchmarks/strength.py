@@ -134,7 +134,7 @@ def values_of_cells(reader: Reader) -> pd.DataFrame:
 
 
 def table_of(table: pd.DataFrame) -> str:
-    """Return gradient minus noise, dev and test beside each other, as a Markdown table."""
+    """Return gradient minus noise, on dev and on test, as a Markdown table."""
     rows = (
         table.query("ascent == 'gradient' and minus == 'noise'")
         .set_index(["study", "beta", "measure"])
