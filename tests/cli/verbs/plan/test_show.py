@@ -142,7 +142,7 @@ def test_a_clusters_price_is_the_plans(rse):
     assert content["price"]["mid"] == pytest.approx(
         content["device_hours"]["mid"] * content["price_per_hour"]
     )
-    assert "rse-aws-gpu: aws, nodes: 0 to 8 'gpu'; 0.1 to 3.7 an hour, head included" in content["notes"]
+    assert "rse-aws-gpu: launcher, nodes: 0 to 8 'gpu'; 0.1 to 3.7 an hour, head included" in content["notes"]
     assert any(note.startswith("20 cells at a time") for note in content["notes"])
 
 
