@@ -59,16 +59,8 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
 
 def test_the_dry_run_that_validate_names_takes_the_rendered_script(slurm: Slurm) -> None:
     write_study(slurm, "dry")
-    render = [
-        "python",
-        "-m",
-        "rse_study",
-        "cluster",
-        "render",
-        f"{SHARED}/two-nodes.yaml",
-        f"{SHARED}/dry.yaml",
-    ]
-    slurm.login.run([*render, "--out", f"{SHARED}/job"], timeout=900)
+    words = f"python -m rse_study cluster render {SHARED}/two-nodes.yaml {SHARED}/dry.yaml --out {SHARED}/job"
+    slurm.login.run(words.split(), timeout=900)
     slurm.run("sbatch", "--test-only", f"{SHARED}/job/job.sbatch")
     assert "rse-dry" not in slurm.run("squeue", "--noheader", "--format=%j")
 
@@ -101,10 +93,8 @@ def test_a_job_that_is_cancelled_and_then_cut_short_goes_on_to_its_end_on_two_no
     assert {cell: complete[cell] for cell in committed} == committed, "what was committed ran again"
     caches = [node.disk / "tmp" / "cache" for node in slurm.nodes.all]
     assert all(any(cache.rglob("*.safetensors")) for cache in caches), "no cell ran on one of the nodes"
-    assert (
-        "Aborted"
-        not in (slurm.nodes.shared / "jobs" / status["jobs"][0]["submission_id"] / "job.log").read_text()
-    )
+    log = slurm.nodes.shared / "jobs" / status["jobs"][0]["submission_id"] / "job.log"
+    assert "Aborted" not in log.read_text()
     assert 0 < status["spent"] <= sum(each["ended"] - each["started"] for each in status["jobs"]) / 3600 * 3
     assert "nothing to do: stopped is complete" in command(slurm, "submit", "stopped")
 
@@ -117,17 +107,8 @@ def write_study(slurm: Slurm, name: str) -> None:
 
 def command(slurm: Slurm, verb: str, study: str, *options: str) -> str:
     """Give a command of ours on the login node; what it printed."""
-    words = [
-        "python",
-        "-m",
-        "rse_study",
-        "cluster",
-        verb,
-        f"{SHARED}/two-nodes.yaml",
-        f"{SHARED}/{study}.yaml",
-    ]
-    store = ["--store", f"{SHARED}/login"]
-    return slurm.login.run([*words, *store, *options], timeout=900).stdout
+    words = f"python -m rse_study cluster {verb} {SHARED}/two-nodes.yaml {SHARED}/{study}.yaml --store {SHARED}/login"
+    return slurm.login.run([*words.split(), *options], timeout=900).stdout
 
 
 def status_of(slurm: Slurm, study: str) -> dict:
