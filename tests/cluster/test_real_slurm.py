@@ -95,9 +95,9 @@ def test_a_job_that_is_cancelled_and_then_cut_short_goes_on_to_its_end_on_two_no
     assert all(any(cache.rglob("*.safetensors")) for cache in caches), "no cell ran on one of the nodes"
     log = slurm.nodes.shared / "jobs" / status["jobs"][0]["submission_id"] / "job.log"
     assert "Aborted" not in log.read_text()
-    query = "SELECT SUM((julianday(ended) - julianday(started)) * 24 * workers * threads) FROM attempt"
-    ((device_hours,),) = rows(slurm, "stopped", query)
-    assert status["spent"] == pytest.approx(device_hours), "two nodes of 1.5 an hour have three cores for cells"
+    query = "SELECT SUM((strftime('%s', ended) - strftime('%s', started)) * workers * threads) FROM attempt"
+    ((device_s,),) = rows(slurm, "stopped", query)
+    assert status["spent"] == pytest.approx(device_s / 3600), "two nodes of 1.5 an hour have three cores for cells"
     assert "nothing to do: stopped is complete" in command(slurm, "submit", "stopped")
 
 
