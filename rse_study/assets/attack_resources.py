@@ -5,7 +5,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
-from rse_study.assets.store import build, fingerprint_of_model, write_meta
+from rse_study.assets.fingerprint import fingerprint_of_model
+from rse_study.assets.store import build, write_meta
 from rse_study.assets.tiny import minilm_folder
 from rse_study.data.lexicons import (
     ARCHIVE,

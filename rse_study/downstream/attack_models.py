@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from rse_study.assets.attack_resources import fingerprints_of, resources_of, word_lists
-from rse_study.assets.store import fingerprint_of_model
+from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.tiny import MiniLMGenerator, minilm_folder, minilm_generator
 from rse_study.data.corpus import Corpus, read_corpus
 from rse_study.data.hub_models import Model, UnknownModel, check_model, local_name

@@ -97,7 +97,9 @@ def test_a_job_that_is_cancelled_and_then_cut_short_goes_on_to_its_end_on_two_no
     assert "Aborted" not in log.read_text()
     query = "SELECT SUM((strftime('%s', ended) - strftime('%s', started)) * workers * threads) FROM attempt"
     ((device_s,),) = rows(slurm, "stopped", query)
-    assert status["spent"] == pytest.approx(device_s / 3600), "two nodes of 1.5 an hour have three cores for cells"
+    assert status["spent"] == pytest.approx(device_s / 3600), (
+        "two nodes of 1.5 an hour have three cores for cells"
+    )
     assert "nothing to do: stopped is complete" in command(slurm, "submit", "stopped")
 
 
