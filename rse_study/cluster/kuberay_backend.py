@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from rse_study.cluster.backend import Backend
-from rse_study.cluster.job import Submission
+from rse_study.cluster.backend import Backend, CommandWords, answer_of, call
+from rse_study.cluster.job import Job
 from rse_study.cluster.job_report import RAY_STATES, JobReport, JobState
-from rse_study.cluster.program import CommandWords, answer_of, follow
+from rse_study.cluster.template import CONFIG_MAP, FILES
 
 REMEDY = "Install kubectl, and give it access to the cluster (`kubectl config get-contexts`)"
 TIMEOUT = "--request-timeout=30s"
@@ -26,20 +26,20 @@ class KubeRayBackend(Backend):
         items = json.loads(_answer(self._kubectl("get", "rayjobs.ray.io", "--output=json", TIMEOUT)))
         return [report_of(item) for item in items["items"]]
 
-    def submission(self, submission: Submission) -> list[CommandWords]:
+    def submission(self, job: Job) -> list[CommandWords]:
         # On the server: the client would copy the wheel into an annotation, which is too small.
-        files = (f"--filename={submission.folder / file.name}" for file in submission.files)
+        folder = self.folder_of(job.submission_id)
+        files = (f"--filename={folder / name}" for name in (CONFIG_MAP, FILES["kuberay"]))
         return [self._kubectl("apply", "--server-side", *files, TIMEOUT)]
 
-    def submit(self, submission: Submission) -> str:
-        for command in self.submission(submission):
-            _answer(command)
-        return submission.job.submission_id
+    def submit(self, job: Job) -> str:
+        _answer(*self.submission(job))
+        return job.submission_id
 
     def show_log(self, report: JobReport, is_followed: bool) -> None:
         # The pod that submits the job and prints its output belongs to a Job with the RayJob's name.
         options = ("--follow", "--pod-running-timeout=10m") if is_followed else ()
-        follow(self._kubectl("logs", f"job/{report.handle}", *options), remedy=REMEDY)
+        call(self._kubectl("logs", f"job/{report.handle}", *options), remedy=REMEDY, is_shown=True)
 
     def dashboard(self, report: JobReport) -> str:
         kubectl, path = f"kubectl --namespace={self.namespace}", ".status.rayClusterStatus.head.serviceName"
@@ -69,17 +69,14 @@ def _answer(command: CommandWords) -> str:
 
 def report_of(item: dict[str, Any]) -> JobReport:
     """Convert the status of a RayJob."""
-    status = item.get("status") or {}
-    native = status.get("jobStatus") or ""
-    deployment = status.get("jobDeploymentStatus") or ""
+    name, status = item["metadata"]["name"], item.get("status") or {}
+    native, deployment = status.get("jobStatus") or "", status.get("jobDeploymentStatus") or ""
     state = RAY_STATES.get(native) or DEPLOYMENT_STATES.get(deployment, "waiting")
-    if deployment == "Failed":
-        state = "failed"  # its time limit passed, or its cluster never started
-    name = item["metadata"]["name"]
     return JobReport(
         submission_id=name,
         handle=name,
-        state=state,
+        # Failed: its time limit passed, or its cluster never started.
+        state="failed" if deployment == "Failed" else state,
         native=native or deployment or "new",
         started=_seconds(status.get("startTime")),
         ended=_seconds(status.get("endTime")),

@@ -9,14 +9,12 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from rse_study.cluster.backend import Backend
-from rse_study.cluster.job import Submission
+from rse_study.cluster.backend import Backend, CommandWords, answer_of
+from rse_study.cluster.job import Job
 from rse_study.cluster.job_report import JobReport, JobState
-from rse_study.cluster.program import CommandWords, answer_of
 from rse_study.errors import InputError, MissingFile
 
-SCRIPT = "job.sbatch"
-LOG = "job.log"
+SCRIPT, LOG = "job.sbatch", "job.log"
 REMEDY = "Give the command on a login node of the cluster, where sbatch and squeue are"
 DAYS = 30
 """days for which accounting is queried"""
@@ -54,16 +52,15 @@ class SlurmBackend(Backend):
         known = {report.handle: report for text in (accounted, queued) for report in reports_in(text)}
         return list(known.values())
 
-    def submission(self, submission: Submission) -> list[CommandWords]:
-        return [("sbatch", "--parsable", str(submission.folder / SCRIPT))]
+    def submission(self, job: Job) -> list[CommandWords]:
+        return [("sbatch", "--parsable", str(self.folder_of(job.submission_id) / SCRIPT))]
 
-    def submit(self, submission: Submission) -> str:
-        (command,) = self.submission(submission)
-        return _answer(command).strip().partition(";")[0]
+    def submit(self, job: Job) -> str:
+        return _answer(*self.submission(job)).strip().partition(";")[0]
 
     def show_log(self, report: JobReport, is_followed: bool) -> None:
         log = self.folder_of(report.submission_id) / LOG
-        print_log(log, is_over=lambda: not (is_followed and self._is_active(report)))
+        print_log(log, lambda: not is_followed or report.handle not in self._active())
 
     def dashboard(self, report: JobReport) -> str:
         log = self.folder_of(report.submission_id) / LOG
@@ -79,8 +76,8 @@ class SlurmBackend(Backend):
         options = {"running": ("--batch", "--signal=TERM")}
         return [("scancel", *options.get(one.state, ()), one.handle) for one in reports if one.is_active]
 
-    def _is_active(self, report: JobReport) -> bool:
-        return any(each.is_active for each in self.jobs() if each.handle == report.handle)
+    def _active(self) -> list[str]:
+        return [each.handle for each in self.jobs() if each.is_active]
 
 
 def _answer(command: CommandWords) -> str:

@@ -14,12 +14,11 @@ import psutil
 import pytest
 
 from rse_study.cli.verbs.status.content import state_of
-from rse_study.cluster.job import Job, Submission
+from rse_study.cluster.job import Job
 from rse_study.cluster.job_report import JobReport
-from rse_study.cluster.local_backend import STATE, LocalBackend
-from rse_study.cluster.reading import read_cluster
-from rse_study.cluster.submit import write_submission
-from rse_study.cluster.template import render
+from rse_study.cluster.ray_backend import STATE, LocalBackend
+from rse_study.cluster.spec import read_cluster
+from rse_study.cluster.submit import write_job
 from rse_study.cluster.wheel import Wheel, zipped
 from rse_study.errors import InputError
 from tests.cluster.samples import TINY_GRID
@@ -149,9 +148,8 @@ def submit(backend: LocalBackend, submission_id: str, code: str) -> None:
         "code.whl", zipped([("rse_study/__init__.py", b""), ("rse_study/__main__.py", code.encode())])
     )
     job = Job("code", submission_id, "name: code\n", "", (), wheel)
-    submission = Submission(job, render(backend.spec, job), backend.folder_of(submission_id))
-    write_submission(submission)
-    backend.submit(submission)
+    write_job(backend.spec, job, backend.folder_of(submission_id))
+    backend.submit(job)
 
 
 def report_of(backend: LocalBackend, submission_id: str) -> JobReport:

@@ -34,6 +34,7 @@ ELSEWHERE = {
     "DEV": "STS-B",
     "CLASS": "optuna.samplers:RandomSampler",
 }
+SAMPLER = "import of_the_sampler, optuna\nclass Mine(optuna.samplers.RandomSampler): pass\n"
 
 
 @pytest.fixture(scope="module")
@@ -44,47 +45,36 @@ def folder(tmp_path_factory):
         (root / name).write_text("a\tb\t1\n")
     (root / "sub" / "two.txt").symlink_to("../two.txt")
     (root / "of_the_sampler.py").write_text("SEED = 1\n")
+    (root / "sampler_beside.py").write_text(SAMPLER)
     save_bert(root / "models" / "bert", word_tokenizer(["a", "b"]))
-    (root / "sampler_beside.py").write_text(
-        "import of_the_sampler, optuna\nclass Mine(optuna.samplers.RandomSampler): pass\n"
-    )
     return root
 
 
-def checked_in(folder, words):
+def checked_in(folder, words, cluster="slurm"):
+    """A study with these words in its file, and what a cluster cannot give it."""
     text = STUDY
     for name, value in words.items():
         text = text.replace(name, value)
     (folder / "study.yaml").write_text(text)
-    return read_study(folder / "study.yaml")
-
-
-def problems(folder, words, cluster="slurm"):
-    return [str(one) for one in check_study_on(shipped(cluster), checked_in(folder, words), where="c")]
+    checked = read_study(folder / "study.yaml")
+    return checked, [str(one) for one in check_study_on(shipped(cluster), checked, where="c")]
 
 
 def test_what_lies_beside_the_study_is_in_the_jobs_folder_where_its_file_finds_it(folder, tmp_path):
-    checked = checked_in(folder, BESIDE)
-    assert problems(folder, BESIDE) == []
-    assert set(files_of_study(checked)) == {
-        *(f"models/bert/{one.name}" for one in (folder / "models" / "bert").iterdir()),
-        "one.txt",
-        "sub/two.txt",
-        "dev.tsv",
-        "sampler_beside.py",
-        "of_the_sampler.py",
-    }
+    checked, problems = checked_in(folder, BESIDE)
+    models = {f"models/bert/{one.name}" for one in (folder / "models" / "bert").iterdir()}
+    others = {"one.txt", "sub/two.txt", "dev.tsv", "sampler_beside.py", "of_the_sampler.py"}
+    assert (problems, set(files_of_study(checked))) == ([], models | others)
     job = job_of(checked, read_content(folder / "study.yaml"), shipped("slurm"), WHEEL)
     copy_files(job, tmp_path)
     (tmp_path / "study.yaml").write_text(job.study_yaml)
     again = files_of_study(read_study(tmp_path / "study.yaml"))
     assert again == {name: tmp_path / name for name in job.files}
-    assert (tmp_path / "models" / "bert" / "config.json").is_file()
 
 
 def test_names_of_the_hub_and_of_the_data_folder_and_shared_paths_need_no_file(folder):
-    assert problems(folder, ELSEWHERE) == []
-    assert files_of_study(checked_in(folder, ELSEWHERE)) == {}
+    checked, problems = checked_in(folder, ELSEWHERE)
+    assert (problems, files_of_study(checked)) == ([], {})
 
 
 @cases(
@@ -99,11 +89,11 @@ def test_what_no_node_sees_is_refused_by_name(folder, name, given, said, tmp_pat
     monkeypatch.chdir(tmp_path)
     (tmp_path / "working.tsv").write_text("a\tb\t1\n")
     (folder.parent / "outside.txt").write_text("a\n")
-    (problem,) = problems(folder, ELSEWHERE | {name: given.format(folder=folder)})
+    _, (problem,) = checked_in(folder, ELSEWHERE | {name: given.format(folder=folder)})
     assert said in problem and "Copy it beside the study" in problem
 
 
 def test_files_that_are_too_large_to_be_sent_are_refused_with_their_size(folder, monkeypatch):
     monkeypatch.setitem(study_files.MOST_BYTES, "launcher", (1, "Ray packs them"))
-    (problem,) = problems(folder, BESIDE, "aws-gpu")
+    _, (problem,) = checked_in(folder, BESIDE, "aws-gpu")
     assert "the files beside the study have " in problem and "MiB: Ray packs them. Put large" in problem

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from shlex import join
 from typing import Annotated
 
 import typer
@@ -17,21 +18,18 @@ from rse_study.cli.verbs.cluster.files import shown_files
 from rse_study.cli.verbs.status.content import StudyStatus, state_of
 from rse_study.cli.verbs.status.show import summary_of
 from rse_study.cluster.backend import Backend
-from rse_study.cluster.job import Submission, job_files
-from rse_study.cluster.job_report import JobReport, of_study, stem_of
-from rse_study.cluster.program import shown
-from rse_study.cluster.reading import read_cluster
-from rse_study.cluster.spec import ClusterSpec
-from rse_study.cluster.submission_record import SubmissionRecord, cluster_home, read_record, write_record
-from rse_study.cluster.submit import (
-    Submitted,
-    backend_of,
-    complete_in,
-    ledger_copy,
-    prepare_submission,
-    read_job,
-    submit_job,
+from rse_study.cluster.job import Job
+from rse_study.cluster.job_report import (
+    JobReport,
+    SubmissionRecord,
+    cluster_home,
+    of_study,
+    read_record,
+    write_record,
 )
+from rse_study.cluster.spec import STUDY_FILE, ClusterSpec, read_cluster
+from rse_study.cluster.submit import backend_of, complete_in, ledger_copy, read_job, submit_job
+from rse_study.cluster.template import render
 from rse_study.errors import InputError, Unavailable
 from rse_study.results.files.schema import ledger_path
 from rse_study.storage.location import absolute
@@ -39,13 +37,6 @@ from rse_study.storage.storage import Storage
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.shipped import shipped_studies
 
-WORDS = {
-    "waiting": "is waiting to start",
-    "running": "is running",
-    "complete": "has completed",
-    "failed": "failed",
-    "stopped": "was stopped",
-}
 NEXT = {
     "waiting": ("logs", "-f"),
     "running": ("logs", "-f"),
@@ -86,44 +77,28 @@ def submit_study(
     home = cluster_home(store, spec.name)
     backend = backend_of(spec, home)
     if dry_run:
-        submission = prepare_submission(spec, backend, job, [])
-        print("\n".join(_dry_lines(submission, backend)), flush=True)
+        print("\n".join(_dry_lines(spec, backend, job)), flush=True)
         return
     if place := complete_in(read_study(study_file(study), overrides or ()), store, job.storage):
         announce(f"nothing to do: {job.study} is complete ({place})")
         fetch = ("cluster", "fetch", cluster, study) if place == job.storage else ("report", job.study)
         suggest(command(*fetch, *in_store(store)))
         return
-    announce(_outcome_of(submit_job(spec, backend, job, home, announce)))
+    announce(submit_job(spec, backend, job, home, announce))
     words = (cluster, study, *in_store(store))
     suggest(command("cluster", "logs", "-f", *words), command("cluster", "status", *words))
 
 
-def _dry_lines(submission: Submission, backend: Backend) -> Iterator[str]:
-    yield from shown_files(submission.files, submission.folder)
-    for name, content in job_files(submission.job).items():
-        yield f"# ---- {submission.folder / name}: {len(content):,} bytes"
-    for name, path in submission.job.files.items():
-        yield f"# ---- {submission.folder / name}: {path.stat().st_size:,} bytes, from {path}"
+def _dry_lines(spec: ClusterSpec, backend: Backend, job: Job) -> Iterator[str]:
+    folder = backend.folder_of(job.submission_id)
+    yield from shown_files(render(spec, job), folder)
+    for name, content in ((STUDY_FILE, job.study_yaml.encode()), (job.wheel.name, job.wheel.content)):
+        yield f"# ---- {folder / name}: {len(content):,} bytes"
+    for name, path in job.files.items():
+        yield f"# ---- {folder / name}: {path.stat().st_size:,} bytes, from {path}"
     yield "# ---- commands"
-    yield from map(shown, backend.submission(submission))
+    yield from map(join, backend.submission(job))
     yield "# nothing was written or run"
-
-
-def _outcome_of(outcome: Submitted) -> str:
-    same = outcome.handle == outcome.submission_id
-    name = outcome.submission_id + ("" if same else f" (job {outcome.handle})")
-    if outcome.earlier is None:
-        return f"submitted {name}"
-    if outcome.is_new:
-        return f"submitted {name}; the earlier one {_show(outcome.earlier)}, and this one resumes it"
-    return f"nothing to do: {name} {_show(outcome.earlier)}"
-
-
-def _show(report: JobReport) -> str:
-    """Describe the state of a job, after its name."""
-    word = WORDS[report.state]
-    return f"{word} ({report.native}{f': {report.reason}' if report.reason else ''})"
 
 
 @dataclass(frozen=True)
@@ -184,7 +159,7 @@ def show_cluster_status(
     for report in where.jobs:
         same = report.handle == report.submission_id
         name = report.submission_id if same else f"{report.handle} ({report.submission_id})"
-        announce(f"job: {name} {_show(report)}{_times(report)}")
+        announce(f"job: {name} {report}{_times(report)}")
     if dashboard := where.backend.dashboard(where.jobs[-1]):
         announce(f"Ray's dashboard: {dashboard}")
     announce(f"{summary_of(state)} ({source})" if state else f"cells: {source}")
@@ -211,7 +186,7 @@ def _cells_of(where: StudyOnCluster) -> tuple[StudyStatus | None, str]:
         with ledger_copy(storage, where.study) as store:
             state = state_of(store / where.study)
     except (InputError, Unavailable) as error:
-        if job.is_active and job.hours * 3600 < START_SECONDS:  # neither storage nor ledger may be there yet
+        if job.is_active and job.seconds < START_SECONDS:  # neither storage nor ledger may be there yet
             return None, "no cell has started yet"
         return None, f"unknown ({error})"
     # Who holds the ledger stands beside it, on the driver's disk: here the job says whether anybody does.
@@ -223,7 +198,7 @@ def _times(report: JobReport) -> str:
     if report.started is None:
         return ""
     began = datetime.fromtimestamp(report.started).strftime("%Y-%m-%d %H:%M:%S")
-    return f", since {began}, for {show_duration(report.hours * 3600) or '0 s'}"
+    return f", since {began}, for {show_duration(report.seconds) or '0 s'}"
 
 
 def show_log(
@@ -282,7 +257,7 @@ def end_jobs(
     spec = read_cluster(cluster)
     backend = backend_of(spec, cluster_home(store, spec.name))
     active = [report for report in backend.jobs() if report.is_active]
-    jobs = [report for report in active if stem_of(report.submission_id).startswith("rse-")]
+    jobs = [report for report in active if report.stem.startswith("rse-")]
     jobs = of_study(jobs, _study_name(study)) if study else jobs
     is_last = len(jobs) == len(active)
     commands = backend.ending(jobs, is_last)
@@ -290,9 +265,9 @@ def end_jobs(
         announce(f"nothing to end on {spec.name}")
         return
     for report in jobs:
-        announce(f"{report.submission_id} {_show(report)}")
+        announce(f"{report.submission_id} {report}")
     for each in commands:
-        print(f"    {shown(each)}", flush=True)
+        print(f"    {join(each)}", flush=True)
     if not is_confirmed and not _is_wanted():
         announce("left as it is")
         return
