@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import join
@@ -70,24 +70,18 @@ def our_environment() -> dict[str, str]:
 
 
 def call(
-    command: Sequence[str],
-    *,
-    remedy: str,
-    folder: Path | None = None,
-    env: Mapping[str, str] | None = None,
-    is_shown: bool = False,
+    command: Sequence[str], *, remedy: str, is_shown: bool = False, **how: Any
 ) -> "subprocess.CompletedProcess[str]":
     """Run a program; with `is_shown` on the screen, and for as long as it takes.
 
     Raises InputError if it is missing or too slow.
     """
-    how: dict[str, Any] = {} if is_shown else {"capture_output": True, "timeout": SECONDS}
-    env = our_environment() if env is None else env
+    how = {"env": our_environment()} | how
+    if not is_shown:
+        how |= {"capture_output": True, "timeout": SECONDS}
     sys.stdout.flush()
     try:
-        return subprocess.run(
-            command, stdin=subprocess.DEVNULL, check=False, cwd=folder, env=env, text=True, **how
-        )
+        return subprocess.run(command, stdin=subprocess.DEVNULL, check=False, text=True, **how)
     except FileNotFoundError:
         rule = "this kind of cluster is driven by it"
         raise InputError(f"no program {command[0]!r}", rule=rule, remedy=remedy) from None
@@ -104,11 +98,9 @@ def complaint(result: "subprocess.CompletedProcess[str]") -> str:
     return (errors or lines or [f"exit code {result.returncode}"])[-1]
 
 
-def answer_of(
-    command: Sequence[str], *, rule: str, remedy: str = NEAR, env: Mapping[str, str] | None = None
-) -> str:
+def answer_of(command: Sequence[str], *, rule: str, remedy: str = NEAR, **how: Any) -> str:
     """Run a program and return its output; InputError with `rule` if it fails."""
-    result = call(command, remedy=remedy, env=env)
+    result = call(command, remedy=remedy, **how)
     if result.returncode:
         what = complaint(result).removeprefix(f"{command[0]}: ")
         raise InputError(f"{command[0]}: {what}", rule=rule, remedy=remedy)

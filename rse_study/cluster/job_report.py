@@ -20,13 +20,14 @@ from rse_study.results.files.atomic import write_whole
 JobState = Literal["waiting", "running", "complete", "failed", "stopped"]
 LONGEST_STEM = 27
 """longest name of a study in an id: KubeRay allows 47, and 20 are ours"""
-WORDS: dict[JobState, str] = {
-    "waiting": "is waiting to start",
-    "running": "is running",
-    "complete": "has completed",
-    "failed": "failed",
-    "stopped": "was stopped",
+STATES: dict[JobState, tuple[str, str]] = {
+    "waiting": ("is waiting to start", "logs -f"),
+    "running": ("is running", "logs -f"),
+    "complete": ("has completed", "fetch"),
+    "failed": ("failed", "logs"),
+    "stopped": ("was stopped", "submit"),
 }
+"""what is said of a job, and the command of ours that follows"""
 RAY_STATES: dict[str, JobState] = {
     "PENDING": "waiting",
     "RUNNING": "running",
@@ -78,16 +79,7 @@ class JobReport:
         return self.submission_id[: match.start()] if match else ""
 
     def __str__(self) -> str:
-        return f"{WORDS[self.state]} ({self.native}{f': {self.reason}' if self.reason else ''})"
-
-
-def numbered_id(submission_id: str, number: int) -> str:
-    """Return a study's submission id with the number of a submission.
-
-    >>> numbered_id("rse-a-0123456789ab", 1), numbered_id("rse-a-0123456789ab", 2)
-    ('rse-a-0123456789ab', 'rse-a-0123456789ab-2')
-    """
-    return submission_id if number == 1 else f"{submission_id}-{number}"
+        return f"{STATES[self.state][0]} ({self.native}{f': {self.reason}' if self.reason else ''})"
 
 
 def of_study(reports: Iterable[JobReport], study: str) -> list[JobReport]:

@@ -1,5 +1,6 @@
 """Ray clusters that outlive their jobs: by `ray up`, or a script on this machine."""
 
+import io
 import json
 import os
 import shutil
@@ -7,26 +8,36 @@ import signal
 import socket
 import subprocess
 import tempfile
+import zipfile
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import join
+from shlex import join, quote
 from typing import Any
 
 import psutil
 
 from rse_study.cluster.backend import Backend, CommandWords, call, complaint, our_environment
-from rse_study.cluster.job import Job
+from rse_study.cluster.job import Job, copy_files
 from rse_study.cluster.job_report import JobReport
-from rse_study.cluster.ray_jobs import REMEDY, RayJobs, ray_environment, token_hint
-from rse_study.cluster.spec import ClusterSpec
+from rse_study.cluster.ray_jobs import (
+    REMEDY,
+    answers,
+    answers_within,
+    ask_ray,
+    ray_environment,
+    reports_at,
+    token_hint,
+)
+from rse_study.cluster.spec import STUDY_FILE, ClusterSpec
 from rse_study.cluster.template import FILES
 from rse_study.errors import InputError
 from rse_study.results.files.atomic import write_whole
 
-DASHBOARD_PORT, TUNNEL_SECONDS = 8265, 60.0
+TUNNEL, TUNNEL_SECONDS = "http://127.0.0.1:8265", 60.0
+"""address of a dashboard, as its commands are shown"""
 NO_HEAD = "Head node of cluster"
 """Ray's message without a head; only then may a cluster be started"""
 STATE, LOG = "cluster.json", "cluster.log"
@@ -35,7 +46,7 @@ START_SECONDS, END_SECONDS = 180.0, 60.0  # nodes that are busy take 30 s to end
 
 @dataclass(frozen=True)
 class RayBackend(Backend):
-    """A Ray cluster from `cluster submit` to `cluster down`."""
+    """A Ray cluster from `cluster submit` to `cluster down`, by its dashboard's address."""
 
     spec: ClusterSpec
 
@@ -44,35 +55,68 @@ class RayBackend(Backend):
         """Whether the cluster was started and takes jobs."""
 
     @abstractmethod
-    def start(self, job: Job) -> None:
-        """Start the cluster, and wait until it takes jobs."""
+    def start(self, script: Path, job: Job) -> None:
+        """Start the cluster by a job's template, and wait until it takes jobs."""
 
     @abstractmethod
-    def ray(self) -> AbstractContextManager[RayJobs]:
-        """Return its jobs, within reach for the duration of the context."""
+    def reached(self) -> AbstractContextManager[str]:
+        """Return the address of its dashboard, within reach for the duration of the context."""
+
+    @abstractmethod
+    def command(self, code: Path, job: Job) -> tuple[str, ...]:
+        """Return the end of `ray job submit`: the folder of the code, and what runs in it."""
 
     def jobs(self) -> list[JobReport]:
         if not self.is_up():
             return []
-        with self.ray() as ray:
-            return ray.reports()
+        with self.reached() as address:
+            return reports_at(address)
 
     def submit(self, job: Job) -> str:
+        folder = self.folder_of(job.submission_id)
         if not self.is_up():
-            self.start(job)
-        with self.ray() as ray:
-            return ray.submit(job, self.folder_of(job.submission_id))
+            self.start(folder / FILES[self.spec.kind], job)
+        shutil.rmtree(folder / "code", ignore_errors=True)
+        with zipfile.ZipFile(io.BytesIO(job.wheel.content)) as wheel:
+            wheel.extractall(folder / "code")
+        copy_files(job, folder / "code")
+        (folder / "code" / STUDY_FILE).write_text(job.study_yaml, encoding="utf-8")
+        with self.reached() as address:
+            ask_ray(self.submitting(address, job))
+        return job.submission_id
+
+    def submitting(self, address: str, job: Job) -> CommandWords:
+        """Return the command that submits a job, which Ray runs on the head."""
+        words = ("ray", "job", "submit", "--address", address, "--submission-id", job.submission_id)
+        return (*words, "--no-wait", *self.command(self.folder_of(job.submission_id) / "code", job))
 
     def show_log(self, report: JobReport, is_followed: bool) -> None:
-        with self.ray() as ray:
-            ray.show_log(report.submission_id, is_followed)
+        options = ("--log-color=false", *(("--follow",) if is_followed else ()))
+        with self.reached() as address:
+            command = _on_job(address, "logs", report, *options)
+            call(command, remedy=REMEDY, env=ray_environment(), is_shown=True)
 
-    def script_of(self, job: Job) -> Path:
-        """Return a job's rendered template."""
-        return self.folder_of(job.submission_id) / FILES[self.spec.kind]
+    def stop(self, reports: list[JobReport]) -> None:
+        """Stop jobs, and not the cluster."""
+        with self.reached() as address:
+            for command in _stopping(address, reports):
+                ask_ray(command)
 
     def _error(self, what: str, rule: str = "", remedy: str = "") -> InputError:
         return InputError(what, where=self.spec.name, rule=rule, remedy=remedy)
+
+
+def _on_job(address: str, verb: str, report: JobReport, *options: str) -> CommandWords:
+    return ("ray", "job", verb, "--address", address, *options, report.submission_id)
+
+
+def _stopping(address: str, reports: list[JobReport]) -> list[CommandWords]:
+    return [_on_job(address, "stop", report) for report in reports if report.is_active]
+
+
+def _run_words(job: Job) -> tuple[str, ...]:
+    # `python -m`: a node may have the code but not the script.
+    return ("python", "-m", "rse_study", "run", STUDY_FILE, *job.options)
 
 
 class LauncherBackend(RayBackend):
@@ -84,122 +128,124 @@ class LauncherBackend(RayBackend):
         return self.home / FILES["launcher"]
 
     def dashboard(self, report: JobReport) -> str:
-        address = f"http://127.0.0.1:{DASHBOARD_PORT}"
         is_there = self.configuration.is_file()
-        return f"{join(self._tunnel(DASHBOARD_PORT))}, then {address}, {token_hint()}" if is_there else ""
+        return f"{join(self._tunnel(8265))}, then {TUNNEL}, {token_hint()}" if is_there else ""
+
+    def command(self, code: Path, job: Job) -> tuple[str, ...]:
+        return ("--working-dir", str(code), "--", *_run_words(job))
 
     def submission(self, job: Job) -> list[CommandWords]:
-        submitting = _ray_at(DASHBOARD_PORT).submission(job, self.folder_of(job.submission_id))
-        return [self._up(), self._tunnel(DASHBOARD_PORT), submitting]
+        return [self._ray("up", "--yes"), self._tunnel(8265), self.submitting(TUNNEL, job)]
 
     def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
         if is_last and self.configuration.is_file():
-            return [("ray", "down", "--yes", str(self.configuration))]
-        stopping = _ray_at(DASHBOARD_PORT).stopping(reports)
-        return [self._tunnel(DASHBOARD_PORT), *stopping] if stopping else []
+            return [self._ray("down", "--yes")]
+        stopping = _stopping(TUNNEL, reports)
+        return [self._tunnel(8265), *stopping] if stopping else []
 
     def end(self, reports: list[JobReport], is_last: bool) -> None:
         if not is_last:
-            with self.ray() as ray:
-                ray.stop(reports)
+            self.stop(reports)
             return
         for command in self.ending(reports, is_last):
-            if call(command, remedy=REMEDY, folder=self.home, is_shown=True).returncode:
+            if call(command, remedy=REMEDY, cwd=self.home, is_shown=True).returncode:
                 remedy = "Check your provider's console: running machines still cost money"
                 raise self._error("the cluster was not ended", remedy=remedy)
             self.configuration.unlink()
 
-    def start(self, job: Job) -> None:
+    def start(self, script: Path, job: Job) -> None:
         write_whole(
             self.home / job.wheel.name, job.wheel.content
         )  # the configuration names it without a folder
-        write_whole(self.configuration, self.script_of(job).read_bytes())
-        up = call(self._up(), remedy=REMEDY, folder=self.home, env=ray_environment(), is_shown=True)
-        if up.returncode:
+        write_whole(self.configuration, script.read_bytes())
+        up = self._ray("up", "--yes")
+        if call(up, remedy=REMEDY, cwd=self.home, env=ray_environment(), is_shown=True).returncode:
             rule, remedy = "Ray's launcher says above why", "`rse-study cluster down` ends what it started"
             raise self._error("the cluster did not start", rule, remedy)
-
-    def _up(self) -> CommandWords:
-        return ("ray", "up", "--yes", str(self.configuration))
 
     def is_up(self) -> bool:
         """Whether there is a head; if so, do not call `ray up`, which would restart Ray."""
         if not self.configuration.is_file():
             return False
-        result = call(("ray", "get-head-ip", str(self.configuration)), remedy=REMEDY, folder=self.home)
+        result = call(self._ray("get-head-ip"), remedy=REMEDY, cwd=self.home)
         if result.returncode and NO_HEAD not in result.stderr + result.stdout:
-            remedy = f"`ray get-head-ip {self.configuration}` shows more"
+            remedy = f"`{join(self._ray('get-head-ip'))}` shows more"
             raise self._error(f"its state is unknown: {complaint(result)}", remedy=remedy)
         return result.returncode == 0
 
+    def _ray(self, *words: str) -> CommandWords:
+        return ("ray", *words, str(self.configuration))
+
     def _tunnel(self, port: int) -> CommandWords:
-        return ("ray", "dashboard", "--port", str(port), str(self.configuration))
+        return self._ray("dashboard", "--port", str(port))
 
     @contextmanager
-    def ray(self) -> Iterator[RayJobs]:
+    def reached(self) -> Iterator[str]:
         """Open a tunnel to the dashboard for the duration of the context."""
         (port,) = free_ports(1)
-        ray, tunnel = _ray_at(port), _started(self._tunnel(port), subprocess.DEVNULL, folder=self.home)
+        address = f"http://127.0.0.1:{port}"
+        tunnel = _started(self._tunnel(port), subprocess.DEVNULL, {}, cwd=self.home)
         try:
-            if not ray.answers_within(TUNNEL_SECONDS, tunnel):
-                remedy = f"`ray attach {self.configuration}` shows what is wrong with the head"
+            if not answers_within(address, TUNNEL_SECONDS, tunnel):
+                remedy = f"`{join(self._ray('attach'))}` shows what is wrong with the head"
                 raise self._error("its dashboard cannot be reached", remedy=remedy)
-            yield ray
+            yield address
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(tunnel.pid, signal.SIGTERM)  # Ray's program and its ssh
             tunnel.wait()
 
 
-def _ray_at(port: int) -> RayJobs:
-    return RayJobs(f"http://127.0.0.1:{port}")
-
-
 class LocalBackend(RayBackend):
     """Several nodes on this machine, started by a script."""
 
     def is_up(self) -> bool:
-        return self._script() is not None and self._jobs().answers()
+        return self._script() is not None and answers(self._address())
 
     def dashboard(self, report: JobReport) -> str:
-        return f"{self._jobs().address}, {token_hint()}" if self._script() else ""
+        return f"{self._address()}, {token_hint()}" if self._script() else ""
 
-    def ray(self) -> AbstractContextManager[RayJobs]:
-        return nullcontext(self._jobs())
+    def reached(self) -> AbstractContextManager[str]:
+        return nullcontext(self._address())
+
+    def command(self, code: Path, job: Job) -> tuple[str, ...]:
+        # No files are sent: nodes that share the job's folder would delete each other's.
+        environment = json.dumps({"env_vars": {"PYTHONPATH": str(code)}})
+        line = f"cd {quote(str(code))} && exec {join(_run_words(job))}"
+        return ("--runtime-env-json", environment, "--", "bash", "-c", line)
 
     def submission(self, job: Job) -> list[CommandWords]:
-        submitting = self._jobs().submission(job, self.folder_of(job.submission_id))
-        return [("bash", str(self.script_of(job))), submitting]
+        script = self.folder_of(job.submission_id) / FILES["local"]
+        return [("bash", str(script)), self.submitting(self._address(), job)]
 
     def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
         script = self._script() if is_last else None
-        return [*self._jobs().stopping(reports), *([("kill", str(script.pid))] if script else [])]
+        return [*_stopping(self._address(), reports), *([("kill", str(script.pid))] if script else [])]
 
     def end(self, reports: list[JobReport], is_last: bool) -> None:
-        self._jobs().stop(reports)
+        self.stop(reports)
         if is_last:
             self._end_script()
 
-    def start(self, job: Job) -> None:
+    def start(self, script: Path, job: Job) -> None:
         self._end_script()  # one that no longer answers
         log, (port, dashboard_port) = self.home / LOG, free_ports(2)
         folder = tempfile.mkdtemp(prefix="rse-", dir="/tmp")  # a short path: Ray's sockets lie below it
         told = {
-            "RSE_STUDY_PORT": str(port),
-            "RSE_STUDY_DASHBOARD_PORT": str(dashboard_port),
+            "RSE_STUDY_PORT": port,
+            "RSE_STUDY_DASHBOARD_PORT": dashboard_port,
             "RSE_STUDY_FOLDER": folder,
         }
         with log.open("w", encoding="utf-8") as output:
-            process = _started(("bash", str(self.script_of(job))), output, env=told)
+            process = _started(("bash", str(script)), output, told)
         state = {"pid": process.pid, "dashboard_port": dashboard_port, "folder": folder}
         write_whole(self.home / STATE, json.dumps(state) + "\n")
-        if not self._jobs().answers_within(START_SECONDS, process):
+        if not answers_within(self._address(), START_SECONDS, process):
             self._end_script()
             raise self._error("the cluster did not start", remedy=f"The output of its processes is in {log}")
 
-    def _jobs(self) -> RayJobs:
-        port = self._state().get("dashboard_port", "PORT")  # a free one, once it is started
-        return RayJobs(f"http://127.0.0.1:{port}", is_on_this_machine=True)
+    def _address(self) -> str:
+        return f"http://127.0.0.1:{self._state().get('dashboard_port', 'PORT')}"  # a free one, once it is started
 
     def _state(self) -> dict[str, Any]:
         with suppress(OSError, ValueError):
@@ -228,7 +274,7 @@ class LocalBackend(RayBackend):
 
 
 def _started(
-    command: CommandWords, output: Any, folder: Path | None = None, env: dict[str, str] | None = None
+    command: CommandWords, output: Any, variables: dict[str, Any], cwd: Path | None = None
 ) -> "subprocess.Popen[bytes]":
     """Start a program in a group of its own, with its output in a file."""
     return subprocess.Popen(
@@ -237,8 +283,8 @@ def _started(
         stdout=output,
         stderr=subprocess.STDOUT,
         start_new_session=True,
-        cwd=folder,
-        env=our_environment() | (env or {}),
+        cwd=cwd,
+        env=our_environment() | {name: str(value) for name, value in variables.items()},
     )
 
 

@@ -20,13 +20,13 @@ DAYS = 30
 """days for which accounting is queried"""
 LOOK_SECONDS = 3.0
 """interval of asking whether a followed job has ended"""
+WAITING = "PENDING CONFIGURING SUSPENDED REQUEUED REQUEUE_HOLD SPECIAL_EXIT"
+RUNNING = "RUNNING COMPLETING RESIZING SIGNALING STAGE_OUT STOPPED"
 STATES: dict[str, JobState] = {
-    **dict.fromkeys(
-        ("PENDING", "CONFIGURING", "SUSPENDED", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"), "waiting"
-    ),
-    **dict.fromkeys(("RUNNING", "COMPLETING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED"), "running"),
-    "COMPLETED": "complete",
+    **dict.fromkeys(WAITING.split(), "waiting"),
+    **dict.fromkeys(RUNNING.split(), "running"),
     **dict.fromkeys(("CANCELLED", "PREEMPTED", "REVOKED"), "stopped"),
+    "COMPLETED": "complete",
 }
 """Slurm's states; all others are failures"""
 ACCOUNTED = "JobID,State,Start,End,Reason,JobName"

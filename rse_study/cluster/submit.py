@@ -12,7 +12,6 @@ from rse_study.cluster.job import Job, copy_files, job_of, sample_job
 from rse_study.cluster.job_report import (
     JobReport,
     SubmissionRecord,
-    numbered_id,
     of_study,
     read_record,
     write_record,
@@ -71,7 +70,7 @@ def submit_job(spec: ClusterSpec, backend: Backend, job: Job, home: Path, say: C
         return f"nothing to do: {_named(latest.submission_id, latest.handle)} {latest}"
     if used and not backend.reuses_ids:
         number = max(each.number for each in used) + 1
-        job = replace(job, submission_id=numbered_id(job.submission_id, number))
+        job = replace(job, submission_id=f"{job.submission_id}-{number}")
     folder = backend.folder_of(job.submission_id)
     write_job(spec, job, folder)
     say(f"files: {folder}")

@@ -15,12 +15,7 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
 from rse_study.yaml12 import parse_yaml
 
-FILES = {
-    "slurm": "job.sbatch",
-    "kuberay": "rayjob.yaml",
-    "launcher": "cluster.yaml",
-    "local": "cluster.sh",
-}
+FILES = {"slurm": "job.sbatch", "kuberay": "rayjob.yaml", "launcher": "cluster.yaml", "local": "cluster.sh"}
 """name of the rendered template"""
 CONFIG_MAP = "configmap.yaml"
 CODE_FILE = "code.tar.xz"

@@ -11,10 +11,10 @@ import pytest
 
 from rse_study.cluster import backend, ray_jobs, slurm_backend
 from rse_study.cluster.backend import call, complaint
-from rse_study.cluster.job_report import JobReport, of_study
+from rse_study.cluster.job_report import of_study
 from rse_study.cluster.kuberay_backend import KubeRayBackend, report_of
 from rse_study.cluster.ray_backend import LauncherBackend
-from rse_study.cluster.ray_jobs import NoAnswer, RayJobs, ray_environment
+from rse_study.cluster.ray_jobs import NoAnswer, answers, ask_ray, ray_environment, reports_at
 from rse_study.cluster.slurm_backend import SlurmBackend, print_log, reports_in
 from rse_study.errors import InputError, MissingFile
 from tests import needs
@@ -151,8 +151,7 @@ def test_without_a_head_rays_launcher_has_no_jobs_and_where_it_fails_nobody_know
         cluster.jobs()
 
 
-NOBODY = RayJobs("http://127.0.0.1:9")
-RUNNING = JobReport("job", "job", "running", "RUNNING")
+NOBODY = "http://127.0.0.1:9"
 
 
 @cases(
@@ -160,27 +159,27 @@ RUNNING = JobReport("job", "job", "running", "RUNNING")
     [("Request failed with status code 500: No available agent to submit job", 3), ("no such job", 1)],
 )
 def test_a_head_without_an_agent_is_asked_again_and_what_ray_refuses_is_said_at_once(said, num_asked):
-    answers, commands = [ended(1, said), ended(1, said), ended(1, "no such job")], []
+    results, commands = [ended(1, said), ended(1, said), ended(1, "no such job")], []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ray_jobs, "call", lambda command, **_: commands.append(command) or answers.pop(0))
+        patch.setattr(ray_jobs, "call", lambda command, **_: commands.append(command) or results.pop(0))
         patch.setattr(ray_jobs, "AGENT_PAUSE_SECONDS", 0.0)
         with pytest.raises(InputError, match="no such job"):
-            NOBODY.stop([RUNNING])
+            ask_ray(("ray", "job", "stop", "--address", NOBODY, "job"))
     assert len(commands) == num_asked and len(set(commands)) == 1
 
 
 def test_nobody_or_somebody_else_answers():
-    assert not NOBODY.answers()
+    assert not answers(NOBODY)
     with pytest.raises(NoAnswer, match=r"http://127\.0\.0\.1:9: no Ray cluster answers \(.*refused\)"):
-        NOBODY.reports()
+        reports_at(NOBODY)
     handler = type("Shop", (http.server.BaseHTTPRequestHandler,), {"log_message": lambda *_: None})
     with http.server.HTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        shop = RayJobs(f"http://127.0.0.1:{server.server_port}")
-        assert shop.answers()
+        shop = f"http://127.0.0.1:{server.server_port}"
+        assert answers(shop)
         with pytest.raises(InputError, match="HTTP 501: this is not a Ray dashboard"):
-            shop.reports()
+            reports_at(shop)
         server.shutdown()
         thread.join()
 

@@ -20,6 +20,7 @@ from rse_study.cli.verbs.status.show import summary_of
 from rse_study.cluster.backend import Backend
 from rse_study.cluster.job import Job
 from rse_study.cluster.job_report import (
+    STATES,
     JobReport,
     SubmissionRecord,
     cluster_home,
@@ -37,14 +38,6 @@ from rse_study.storage.storage import Storage
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.shipped import shipped_studies
 
-NEXT = {
-    "waiting": ("logs", "-f"),
-    "running": ("logs", "-f"),
-    "complete": ("fetch",),
-    "failed": ("logs",),
-    "stopped": ("submit",),
-}
-"""command that follows each state of a job"""
 START_SECONDS = 600.0
 """time that a job may take to start Ray and its first cell"""
 
@@ -107,11 +100,10 @@ class StudyOnCluster:
 
     spec: ClusterSpec
     backend: Backend
-    study: str
-    """its name"""
+    record: SubmissionRecord
+    """as it was submitted from here, else as the spec has it"""
     jobs: list[JobReport]
     """oldest first, with those that the cluster has forgotten"""
-    record: SubmissionRecord | None
 
 
 def study_on_cluster(given: str, study: str, store: Path) -> StudyOnCluster:
@@ -119,15 +111,17 @@ def study_on_cluster(given: str, study: str, store: Path) -> StudyOnCluster:
     spec = read_cluster(given)
     home = cluster_home(store, spec.name)
     backend, name = backend_of(spec, home), _study_name(study)
-    jobs, record = of_study(backend.jobs(), name), read_record(home, name)
-    if record is not None:
-        record = record.with_reports(jobs)
+    known = read_record(home, name)
+    record = (known or SubmissionRecord(name, spec.storage, spec.store)).with_reports(
+        of_study(backend.jobs(), name)
+    )
+    if known:
         write_record(home, record)
-        jobs = of_study(record.reports, name)
+    jobs = of_study(record.reports, name)
     if not jobs:
         remedy = f"Submit it: rse-study cluster submit {given} {study}"
         raise InputError(f"no job of study {name!r} on {spec.name}", where="STUDY", remedy=remedy)
-    return StudyOnCluster(spec, backend, name, jobs, record)
+    return StudyOnCluster(spec, backend, record, jobs)
 
 
 def _study_name(study: str) -> str:
@@ -147,15 +141,15 @@ def show_cluster_status(
     """Show a study's job, its cells, and their cost so far."""
     where = study_on_cluster(cluster, study, store)
     state, source = _cells_of(where)
-    price = where.record.price_per_hour if where.record else 0.0
+    study_name, price = where.record.study, where.record.price_per_hour
     spent = state.device_s / 3600 * price if state else None
     if as_json:
-        content = {"cluster": where.spec.name, "kind": where.spec.kind, "study": where.study}
+        content = {"cluster": where.spec.name, "kind": where.spec.kind, "study": study_name}
         cells = state.counts if state else None
         reports = [vars(report) for report in where.jobs]
         print(json_of(content | {"jobs": reports, "spent": spent, "cells": cells}), flush=True)
         return
-    announce(f"{where.study} on {where.spec.name} ({where.spec.kind})")
+    announce(f"{study_name} on {where.spec.name} ({where.spec.kind})")
     for report in where.jobs:
         same = report.handle == report.submission_id
         name = report.submission_id if same else f"{report.handle} ({report.submission_id})"
@@ -166,7 +160,7 @@ def show_cluster_status(
     if state:
         hours = f"{state.device_s / 3600:.2f} device hours of cells, at {price:g} an hour"
         announce(f"spent so far: {spent:.2f} ({hours}; starting and idle nodes cost on top)")
-    suggest(command("cluster", *NEXT[where.jobs[-1].state], cluster, study, *in_store(store)))
+    suggest(command("cluster", *STATES[where.jobs[-1].state][1].split(), cluster, study, *in_store(store)))
 
 
 def _cells_of(where: StudyOnCluster) -> tuple[StudyStatus | None, str]:
@@ -175,23 +169,22 @@ def _cells_of(where: StudyOnCluster) -> tuple[StudyStatus | None, str]:
     It is the driver's own ledger where this machine sees it, else the copy in the storage.
     """
     record, job = where.record, where.jobs[-1]
-    storage = record.storage if record else where.spec.storage
-    folder = Path(record.store if record else where.spec.store) / where.study
+    folder = Path(record.store) / record.study
     try:
         # A relative store is below the job's folder on the head: one of that name here is another's.
         if folder.is_absolute() and ledger_path(folder).is_file():
             return state_of(folder), str(folder)
-        if not storage:
+        if not record.storage:
             return None, "unknown (the study has no storage from which to read its ledger)"
-        with ledger_copy(storage, where.study) as store:
-            state = state_of(store / where.study)
+        with ledger_copy(record.storage, record.study) as store:
+            state = state_of(store / record.study)
     except (InputError, Unavailable) as error:
         if job.is_active and job.seconds < START_SECONDS:  # neither storage nor ledger may be there yet
             return None, "no cell has started yet"
         return None, f"unknown ({error})"
     # Who holds the ledger stands beside it, on the driver's disk: here the job says whether anybody does.
     holder = {"job": job.handle} if job.is_active else None
-    return state.model_copy(update={"holder": holder}), f"the copy in {storage}"
+    return state.model_copy(update={"holder": holder}), f"the copy in {record.storage}"
 
 
 def _times(report: JobReport) -> str:
