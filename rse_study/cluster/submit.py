@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rse_study.cluster.backend import Backend
+from rse_study.cluster.batch_backend import KubeRayBackend, SlurmBackend
 from rse_study.cluster.check import check_cluster, check_study_on
 from rse_study.cluster.job import Job, copy_files, job_of, sample_job
 from rse_study.cluster.job_report import (
@@ -16,9 +17,7 @@ from rse_study.cluster.job_report import (
     read_record,
     write_record,
 )
-from rse_study.cluster.kuberay_backend import KubeRayBackend
 from rse_study.cluster.ray_backend import LauncherBackend, LocalBackend
-from rse_study.cluster.slurm_backend import SlurmBackend
 from rse_study.cluster.spec import STUDY_FILE, ClusterSpec
 from rse_study.cluster.template import filled_template, metadata_of, render
 from rse_study.cluster.wheel import wheel_of_this_version

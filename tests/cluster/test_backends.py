@@ -9,13 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.cluster import backend, ray_jobs, slurm_backend
+from rse_study.cluster import backend, batch_backend, ray_jobs
 from rse_study.cluster.backend import call, complaint
+from rse_study.cluster.batch_backend import (
+    KubeRayBackend,
+    SlurmBackend,
+    kuberay_report,
+    print_log,
+    slurm_reports,
+)
 from rse_study.cluster.job_report import of_study
-from rse_study.cluster.kuberay_backend import KubeRayBackend, report_of
 from rse_study.cluster.ray_backend import LauncherBackend
 from rse_study.cluster.ray_jobs import NoAnswer, answers, ask_ray, ray_environment, reports_at
-from rse_study.cluster.slurm_backend import SlurmBackend, print_log, reports_in
 from rse_study.errors import InputError, MissingFile
 from tests import needs
 from tests.cases import cases
@@ -57,7 +62,7 @@ STATES = {"17": "running", "16": "waiting", "15": "stopped", "14": "failed", "13
 
 
 def test_jobs_of_slurm_are_told_in_our_words():
-    reports = {report.handle: report for report in reports_in(SLURM)}
+    reports = {report.handle: report for report in slurm_reports(SLURM)}
     assert {handle: report.state for handle, report in reports.items()} == STATES
     assert (reports["17"].started, reports["17"].ended, reports["15"].seconds) == (1795347804, None, 3600)
     assert (reports["16"].reason, reports["13"].submission_id) == ("Resources", "night|ly")
@@ -65,12 +70,12 @@ def test_jobs_of_slurm_are_told_in_our_words():
 
 
 def test_the_script_of_a_job_that_runs_is_signalled_and_one_that_waits_is_cancelled():
-    commands = SlurmBackend(Path("/shared")).ending(list(reports_in(SLURM)), is_last=True)
+    commands = SlurmBackend(Path("/shared")).ending(list(slurm_reports(SLURM)), is_last=True)
     assert commands == [("scancel", "--batch", "--signal=TERM", "17"), ("scancel", "16")]
 
 
 def test_what_is_written_while_we_ask_is_printed_and_a_missing_log_is_said(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(slurm_backend, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(batch_backend, "LOOK_SECONDS", 0.0)
     log, answers = tmp_path / "job.log", iter([False, False, True])
 
     def is_over() -> bool:
@@ -89,7 +94,7 @@ KUBERAY = KubeRayBackend(Path("/home"), "team")
 
 
 def ray_job(**status):
-    return report_of({"metadata": {"name": "rse-little-0123456789ab"}, "status": status})
+    return kuberay_report({"metadata": {"name": "rse-little-0123456789ab"}, "status": status})
 
 
 @cases(
