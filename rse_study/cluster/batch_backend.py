@@ -40,6 +40,9 @@ QUEUED = "%i|%T|%S|%e|%r|%j"
 DASHBOARD = re.compile(r"Ray's dashboard: http://([\w.:-]+)")
 """line of the driver, in the job's log"""
 TOKEN = "tr '\\0' '\\n' < /proc/$(pgrep -nu $(id -u) raylet)/environ | grep RAY_AUTH_TOKEN="
+KUBECTL_RULE = (
+    "Kubernetes does not answer or refused it, or has no KubeRay operator, which knows what a RayJob is"
+)
 KUBECTL_REMEDY = "Install kubectl, and give it access to the cluster (`kubectl config get-contexts`)"
 TIMEOUT = "--request-timeout=30s"
 DEPLOYMENT_STATES: dict[str, JobState] = {"Complete": "complete", "Failed": "failed", "Suspended": "waiting"}
@@ -118,15 +121,9 @@ def slurm_reports(text: str) -> Iterator[JobReport]:
         handle, native, started, ended, reason, name = line.split("|", maxsplit=5)
         word = native.split()[0]  # CANCELLED by 1000
         state = SLURM_STATES.get(word, "failed")
-        yield JobReport(
-            submission_id=name,
-            handle=handle,
-            state=state,
-            native=word,
-            started=float(started) if started.isdigit() and state != "waiting" else None,
-            ended=float(ended) if ended.isdigit() and state not in ("waiting", "running") else None,
-            reason="" if reason in ("None", "") else reason,
-        )
+        began = float(started) if started.isdigit() and state != "waiting" else None
+        over = float(ended) if ended.isdigit() and state not in ("waiting", "running") else None
+        yield JobReport(name, handle, state, word, began, over, "" if reason == "None" else reason)
 
 
 @dataclass(frozen=True)
@@ -157,10 +154,11 @@ class KubeRayBackend(Backend):
     def dashboard(self, report: JobReport) -> str:
         kubectl, path = f"kubectl --namespace={self.namespace}", ".status.rayClusterStatus.head.serviceName"
         service = f"$({kubectl} get rayjob {report.handle} --output=jsonpath={{{path}}})"
-        return (
-            f"`{kubectl} port-forward service/{service} 8265`, then http://127.0.0.1:8265;"
-            " token: the Secret of the template's `authOptions`"
+        forward, token = (
+            f"{kubectl} port-forward service/{service} 8265",
+            "the Secret of the template's `authOptions`",
         )
+        return f"`{forward}`, then http://127.0.0.1:8265; token: {token}"
 
     def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
         options = ("--ignore-not-found", "--wait=false")
@@ -174,10 +172,7 @@ class KubeRayBackend(Backend):
 
 
 def _ask_kubectl(command: CommandWords) -> str:
-    rule = (
-        "Kubernetes does not answer or refused it, or has no KubeRay operator, which knows what a RayJob is"
-    )
-    return answer_of(command, rule=rule, remedy=KUBECTL_REMEDY)
+    return answer_of(command, rule=KUBECTL_RULE, remedy=KUBECTL_REMEDY)
 
 
 def kuberay_report(item: dict[str, Any]) -> JobReport:
@@ -185,16 +180,11 @@ def kuberay_report(item: dict[str, Any]) -> JobReport:
     name, status = item["metadata"]["name"], item.get("status") or {}
     native, deployment = status.get("jobStatus") or "", status.get("jobDeploymentStatus") or ""
     state = RAY_STATES.get(native) or DEPLOYMENT_STATES.get(deployment, "waiting")
-    return JobReport(
-        submission_id=name,
-        handle=name,
-        # Failed: its time limit passed, or its cluster never started.
-        state="failed" if deployment == "Failed" else state,
-        native=native or deployment or "new",
-        started=_seconds(status.get("startTime")),
-        ended=_seconds(status.get("endTime")),
-        reason=str(status.get("message") or status.get("reason") or ""),
-    )
+    if deployment == "Failed":
+        state = "failed"  # its time limit passed, or its cluster never started
+    started, ended = (_seconds(status.get(key)) for key in ("startTime", "endTime"))
+    reason = str(status.get("message") or status.get("reason") or "")
+    return JobReport(name, name, state, native or deployment or "new", started, ended, reason)
 
 
 def _seconds(text: str | None) -> float | None:

@@ -116,6 +116,22 @@ class SubmissionRecord:
     """of a device; 0 if it is free or the study has no price"""
     reports: tuple[JobReport, ...] = ()
 
+    @staticmethod
+    def read(home: Path, study: str) -> "SubmissionRecord | None":
+        """Read the record of a study on a cluster; None if there is none."""
+        path = home / f"{study}.json"
+        try:
+            return RECORDS.validate_json(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            remedy = "Move it away: the cluster still knows its jobs"
+            raise InputError(f"damaged: {first_line(error)}", where=str(path), remedy=remedy) from None
+
+    def write(self, home: Path) -> None:
+        """Write the record atomically."""
+        write_whole(home / f"{self.study}.json", RECORDS.dump_json(self, indent=1))
+
     def with_reports(self, reports: Iterable[JobReport]) -> "SubmissionRecord":
         """Update with new reports; jobs that the cluster forgot stay, active ones as over."""
         known = {each.handle: _as_forgotten(each) if each.is_active else each for each in self.reports}
@@ -133,20 +149,3 @@ RECORDS = TypeAdapter(SubmissionRecord)
 def cluster_home(store: Path, cluster: str) -> Path:
     """Return the local folder of a cluster's records."""
     return store / ".clusters" / cluster
-
-
-def read_record(home: Path, study: str) -> SubmissionRecord | None:
-    """Read the record of a study on a cluster; None if there is none."""
-    path = home / f"{study}.json"
-    try:
-        return RECORDS.validate_json(path.read_bytes())
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        remedy = "Move it away: the cluster still knows its jobs"
-        raise InputError(f"damaged: {first_line(error)}", where=str(path), remedy=remedy) from None
-
-
-def write_record(home: Path, record: SubmissionRecord) -> None:
-    """Write the record atomically."""
-    write_whole(home / f"{record.study}.json", RECORDS.dump_json(record, indent=1))

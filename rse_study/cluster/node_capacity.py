@@ -84,9 +84,8 @@ def require_room(resources: Resources, nodes: Sequence[Node]) -> None:
         remedy = "Lower resources.workers, threads or gpus, or raise --cpus or the number of nodes"
     else:
         what = f"one {'worker' if workers > 1 else 'trial'} needs {needed} on one node"
-        rule = _largest(nodes, resources) or (
-            f"no node has the label(s) {labels}" if labels else "there is no node"
-        )
+        missing = f"no node has the label(s) {labels}" if labels else "there is no node"
+        rule = _largest(nodes, resources) or missing
         remedy = "Lower resources.threads or gpus, or use larger nodes (on this machine: raise --cpus)"
     raise InputError(what, where="resources", rule=rule, remedy=remedy)
 

@@ -19,18 +19,10 @@ from typing import Any
 
 import psutil
 
+from rse_study.cluster import ray_jobs
 from rse_study.cluster.backend import Backend, CommandWords, call, complaint, our_environment
 from rse_study.cluster.job import Job, copy_files
 from rse_study.cluster.job_report import JobReport
-from rse_study.cluster.ray_jobs import (
-    REMEDY,
-    answers,
-    answers_within,
-    ask_ray,
-    ray_environment,
-    reports_at,
-    token_hint,
-)
 from rse_study.cluster.spec import STUDY_FILE, ClusterSpec
 from rse_study.cluster.template import FILES
 from rse_study.errors import InputError
@@ -70,7 +62,7 @@ class RayBackend(Backend):
         if not self.is_up():
             return []
         with self.reached() as address:
-            return reports_at(address)
+            return ray_jobs.reports_at(address)
 
     def submit(self, job: Job) -> str:
         folder = self.folder_of(job.submission_id)
@@ -82,7 +74,7 @@ class RayBackend(Backend):
         copy_files(job, folder / "code")
         (folder / "code" / STUDY_FILE).write_text(job.study_yaml, encoding="utf-8")
         with self.reached() as address:
-            ask_ray(self.submitting(address, job))
+            ray_jobs.ask_ray(self.submitting(address, job))
         return job.submission_id
 
     def submitting(self, address: str, job: Job) -> CommandWords:
@@ -94,13 +86,13 @@ class RayBackend(Backend):
         options = ("--log-color=false", *(("--follow",) if is_followed else ()))
         with self.reached() as address:
             command = _on_job(address, "logs", report, *options)
-            call(command, remedy=REMEDY, env=ray_environment(), is_shown=True)
+            call(command, remedy=ray_jobs.REMEDY, env=ray_jobs.ray_environment(), is_shown=True)
 
     def stop(self, reports: list[JobReport]) -> None:
         """Stop jobs, and not the cluster."""
         with self.reached() as address:
             for command in _stopping(address, reports):
-                ask_ray(command)
+                ray_jobs.ask_ray(command)
 
     def _error(self, what: str, rule: str = "", remedy: str = "") -> InputError:
         return InputError(what, where=self.spec.name, rule=rule, remedy=remedy)
@@ -129,7 +121,7 @@ class LauncherBackend(RayBackend):
 
     def dashboard(self, report: JobReport) -> str:
         is_there = self.configuration.is_file()
-        return f"{join(self._tunnel(8265))}, then {TUNNEL}, {token_hint()}" if is_there else ""
+        return f"{join(self._tunnel(8265))}, then {TUNNEL}, {ray_jobs.token_hint()}" if is_there else ""
 
     def command(self, code: Path, job: Job) -> tuple[str, ...]:
         return ("--working-dir", str(code), "--", *_run_words(job))
@@ -148,18 +140,18 @@ class LauncherBackend(RayBackend):
             self.stop(reports)
             return
         for command in self.ending(reports, is_last):
-            if call(command, remedy=REMEDY, cwd=self.home, is_shown=True).returncode:
+            if call(command, remedy=ray_jobs.REMEDY, cwd=self.home, is_shown=True).returncode:
                 remedy = "Check your provider's console: running machines still cost money"
                 raise self._error("the cluster was not ended", remedy=remedy)
             self.configuration.unlink()
 
     def start(self, script: Path, job: Job) -> None:
-        write_whole(
-            self.home / job.wheel.name, job.wheel.content
-        )  # the configuration names it without a folder
+        write_whole(self.home / job.wheel.name, job.wheel.content)  # which its file names without a folder
         write_whole(self.configuration, script.read_bytes())
         up = self._ray("up", "--yes")
-        if call(up, remedy=REMEDY, cwd=self.home, env=ray_environment(), is_shown=True).returncode:
+        if call(
+            up, remedy=ray_jobs.REMEDY, cwd=self.home, env=ray_jobs.ray_environment(), is_shown=True
+        ).returncode:
             rule, remedy = "Ray's launcher says above why", "`rse-study cluster down` ends what it started"
             raise self._error("the cluster did not start", rule, remedy)
 
@@ -167,7 +159,7 @@ class LauncherBackend(RayBackend):
         """Whether there is a head; if so, do not call `ray up`, which would restart Ray."""
         if not self.configuration.is_file():
             return False
-        result = call(self._ray("get-head-ip"), remedy=REMEDY, cwd=self.home)
+        result = call(self._ray("get-head-ip"), remedy=ray_jobs.REMEDY, cwd=self.home)
         if result.returncode and NO_HEAD not in result.stderr + result.stdout:
             remedy = f"`{join(self._ray('get-head-ip'))}` shows more"
             raise self._error(f"its state is unknown: {complaint(result)}", remedy=remedy)
@@ -186,7 +178,7 @@ class LauncherBackend(RayBackend):
         address = f"http://127.0.0.1:{port}"
         tunnel = _started(self._tunnel(port), subprocess.DEVNULL, {}, cwd=self.home)
         try:
-            if not answers_within(address, TUNNEL_SECONDS, tunnel):
+            if not ray_jobs.answers_within(address, TUNNEL_SECONDS, tunnel):
                 remedy = f"`{join(self._ray('attach'))}` shows what is wrong with the head"
                 raise self._error("its dashboard cannot be reached", remedy=remedy)
             yield address
@@ -200,10 +192,10 @@ class LocalBackend(RayBackend):
     """Several nodes on this machine, started by a script."""
 
     def is_up(self) -> bool:
-        return self._script() is not None and answers(self._address())
+        return self._script() is not None and ray_jobs.answers(self._address())
 
     def dashboard(self, report: JobReport) -> str:
-        return f"{self._address()}, {token_hint()}" if self._script() else ""
+        return f"{self._address()}, {ray_jobs.token_hint()}" if self._script() else ""
 
     def reached(self) -> AbstractContextManager[str]:
         return nullcontext(self._address())
@@ -240,7 +232,7 @@ class LocalBackend(RayBackend):
             process = _started(("bash", str(script)), output, told)
         state = {"pid": process.pid, "dashboard_port": dashboard_port, "folder": folder}
         write_whole(self.home / STATE, json.dumps(state) + "\n")
-        if not answers_within(self._address(), START_SECONDS, process):
+        if not ray_jobs.answers_within(self._address(), START_SECONDS, process):
             self._end_script()
             raise self._error("the cluster did not start", remedy=f"The output of its processes is in {log}")
 

@@ -78,10 +78,10 @@ def reports_at(address: str) -> list[JobReport]:
 
 def _report(job: dict[str, Any]) -> JobReport:
     name, state = job["submission_id"], RAY_STATES.get(job["status"], "failed")
-    times = [job[key] / 1000 if job.get(key) else None for key in ("start_time", "end_time")]
+    started, ended = (job[key] / 1000 if job.get(key) else None for key in ("start_time", "end_time"))
     said = str(job.get("message") or "").strip() if state == "failed" else ""
     reason = said.partition("\n")[0].partition(", last available logs")[0]
-    return JobReport(name, name, state, job["status"], *times, reason)
+    return JobReport(name, name, state, job["status"], started, ended, reason)
 
 
 def _get(address: str, path: str) -> Any:

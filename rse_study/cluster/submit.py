@@ -10,13 +10,7 @@ from rse_study.cluster.backend import Backend
 from rse_study.cluster.batch_backend import KubeRayBackend, SlurmBackend
 from rse_study.cluster.check import check_cluster, check_study_on
 from rse_study.cluster.job import Job, copy_files, job_of, sample_job
-from rse_study.cluster.job_report import (
-    JobReport,
-    SubmissionRecord,
-    of_study,
-    read_record,
-    write_record,
-)
+from rse_study.cluster.job_report import JobReport, SubmissionRecord, of_study
 from rse_study.cluster.ray_backend import LauncherBackend, LocalBackend
 from rse_study.cluster.spec import STUDY_FILE, ClusterSpec
 from rse_study.cluster.template import filled_template, metadata_of, render
@@ -74,10 +68,10 @@ def submit_job(spec: ClusterSpec, backend: Backend, job: Job, home: Path, say: C
     write_job(spec, job, folder)
     say(f"files: {folder}")
     handle = backend.submit(job)
-    earlier = read_record(home, job.study)
+    earlier = SubmissionRecord.read(home, job.study)
     reports = earlier.reports if earlier else ()
     record = SubmissionRecord(job.study, job.storage, spec.store, job.price_per_hour, reports)
-    write_record(home, record.with_reports(jobs))
+    record.with_reports(jobs).write(home)
     resumed = f"; the earlier one {latest}, and this one resumes it" if latest else ""
     return f"submitted {_named(job.submission_id, handle)}{resumed}"
 
@@ -94,11 +88,8 @@ def write_job(spec: ClusterSpec, job: Job, folder: Path) -> list[Path]:
         written.append(write_whole(folder / job.wheel.name, job.wheel.content))
         return [*written, *copy_files(job, folder)]
     except OSError as error:
-        what, remedy = (
-            f"cannot be written: {error.strerror or error}",
-            "Is this a machine that sees the folder?",
-        )
-        raise InputError(what, where=str(folder), remedy=remedy) from None
+        what = f"cannot be written: {error.strerror or error}"
+        raise InputError(what, where=str(folder), remedy="Is this a machine that sees the folder?") from None
 
 
 def _require_one_edition(job: Job, others: list[JobReport]) -> None:

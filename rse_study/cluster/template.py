@@ -49,10 +49,8 @@ def config_map(spec: ClusterSpec, job: Job, ray_job: str) -> str:
     own = {name: path.read_bytes() for name, path in job.files.items()}
     code = as_tar((files_in(job.wheel) if has_code else {}) | {STUDY_FILE: job.study_yaml.encode()} | own)
     if len(code) > MOST_BYTES:
-        what, rule = (
-            f"study and code have {len(code):,} bytes",
-            f"a ConfigMap holds at most {MOST_BYTES:,} bytes",
-        )
+        what = f"study and code have {len(code):,} bytes"
+        rule = f"a ConfigMap holds at most {MOST_BYTES:,} bytes"
         remedy = "Put this version into the image, and PYTHONPATH out of the template: then it is not sent"
         raise InputError(what, where=job.study, rule=rule, remedy=remedy)
     labels = {"labels": {"app.kubernetes.io/managed-by": "rse-study"}}

@@ -20,7 +20,6 @@ from rse_study.errors import InputError
 DISTRIBUTION = "rse-study"
 PACKAGES = ("rse_study", "analysis", "search_spaces", "clusters")
 TAGS = b"Wheel-Version: 1.0\nGenerator: rse-study\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-EARLIEST = (1980, 1, 1, 0, 0, 0)  # earliest date in a zip; today's would change the bytes every time
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def zipped(files: Iterable[tuple[str, bytes]]) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for name, content in files:
-            entry = zipfile.ZipInfo(name, EARLIEST)
+            entry = zipfile.ZipInfo(name)  # of 1980: today's date would change the bytes every time
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
             archive.writestr(entry, content, compresslevel=9)  # the archive's own level is ignored
     return stream.getvalue()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.cluster.job import Job
-from rse_study.cluster.job_report import JobReport, JobState, SubmissionRecord, read_record
+from rse_study.cluster.job_report import JobReport, JobState, SubmissionRecord
 from rse_study.cluster.submit import submit_job
 from rse_study.errors import InputError
 from tests.cluster.samples import job_on, shipped
@@ -51,7 +51,7 @@ def submit(cluster: MemoryCluster, job: Job = JOB) -> str:
 
 
 def record(cluster: MemoryCluster) -> SubmissionRecord:
-    found = read_record(cluster.folder, "grid")
+    found = SubmissionRecord.read(cluster.folder, "grid")
     assert found is not None
     return found
 

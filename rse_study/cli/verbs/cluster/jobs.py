@@ -1,7 +1,6 @@
 """The bodies of `cluster submit`, `status`, `logs`, `fetch` and `down`."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from shlex import join
@@ -19,15 +18,7 @@ from rse_study.cli.verbs.status.content import StudyStatus, state_of
 from rse_study.cli.verbs.status.show import summary_of
 from rse_study.cluster.backend import Backend
 from rse_study.cluster.job import Job
-from rse_study.cluster.job_report import (
-    STATES,
-    JobReport,
-    SubmissionRecord,
-    cluster_home,
-    of_study,
-    read_record,
-    write_record,
-)
+from rse_study.cluster.job_report import STATES, JobReport, SubmissionRecord, cluster_home, of_study
 from rse_study.cluster.spec import STUDY_FILE, ClusterSpec, read_cluster
 from rse_study.cluster.submit import backend_of, complete_in, ledger_copy, read_job, submit_job
 from rse_study.cluster.template import render
@@ -94,34 +85,26 @@ def _dry_lines(spec: ClusterSpec, backend: Backend, job: Job) -> Iterator[str]:
     yield "# nothing was written or run"
 
 
-@dataclass(frozen=True)
-class StudyOnCluster:
-    """A study on a cluster, with its jobs."""
+def jobs_on_cluster(
+    given: str, study: str, store: Path
+) -> tuple[ClusterSpec, Backend, SubmissionRecord, list[JobReport]]:
+    """Ask a cluster for a study's jobs, oldest first, with those that it has forgotten.
 
-    spec: ClusterSpec
-    backend: Backend
-    record: SubmissionRecord
-    """as it was submitted from here, else as the spec has it"""
-    jobs: list[JobReport]
-    """oldest first, with those that the cluster has forgotten"""
-
-
-def study_on_cluster(given: str, study: str, store: Path) -> StudyOnCluster:
-    """Ask a cluster for a study's jobs; raise InputError where it has none."""
+    Without a record of a submission from here, storage and store are the spec's. Raises InputError without a job.
+    """
     spec = read_cluster(given)
     home = cluster_home(store, spec.name)
     backend, name = backend_of(spec, home), _study_name(study)
-    known = read_record(home, name)
-    record = (known or SubmissionRecord(name, spec.storage, spec.store)).with_reports(
-        of_study(backend.jobs(), name)
-    )
+    known = SubmissionRecord.read(home, name)
+    record = known or SubmissionRecord(name, spec.storage, spec.store)
+    record = record.with_reports(of_study(backend.jobs(), name))
     if known:
-        write_record(home, record)
+        record.write(home)
     jobs = of_study(record.reports, name)
     if not jobs:
         remedy = f"Submit it: rse-study cluster submit {given} {study}"
         raise InputError(f"no job of study {name!r} on {spec.name}", where="STUDY", remedy=remedy)
-    return StudyOnCluster(spec, backend, record, jobs)
+    return spec, backend, record, jobs
 
 
 def _study_name(study: str) -> str:
@@ -139,36 +122,33 @@ def show_cluster_status(
     store: parameters.Store = parameters.DEFAULT_STORE,
 ) -> None:
     """Show a study's job, its cells, and their cost so far."""
-    where = study_on_cluster(cluster, study, store)
-    state, source = _cells_of(where)
-    study_name, price = where.record.study, where.record.price_per_hour
-    spent = state.device_s / 3600 * price if state else None
+    spec, backend, record, jobs = jobs_on_cluster(cluster, study, store)
+    state, source = _cells_of(record, jobs[-1])
+    spent = state.device_s / 3600 * record.price_per_hour if state else None
     if as_json:
-        content = {"cluster": where.spec.name, "kind": where.spec.kind, "study": study_name}
+        content = {"cluster": spec.name, "kind": spec.kind, "study": record.study}
         cells = state.counts if state else None
-        reports = [vars(report) for report in where.jobs]
-        print(json_of(content | {"jobs": reports, "spent": spent, "cells": cells}), flush=True)
+        print(json_of(content | {"jobs": [*map(vars, jobs)], "spent": spent, "cells": cells}), flush=True)
         return
-    announce(f"{study_name} on {where.spec.name} ({where.spec.kind})")
-    for report in where.jobs:
+    announce(f"{record.study} on {spec.name} ({spec.kind})")
+    for report in jobs:
         same = report.handle == report.submission_id
         name = report.submission_id if same else f"{report.handle} ({report.submission_id})"
         announce(f"job: {name} {report}{_times(report)}")
-    if dashboard := where.backend.dashboard(where.jobs[-1]):
+    if dashboard := backend.dashboard(jobs[-1]):
         announce(f"Ray's dashboard: {dashboard}")
     announce(f"{summary_of(state)} ({source})" if state else f"cells: {source}")
     if state:
-        hours = f"{state.device_s / 3600:.2f} device hours of cells, at {price:g} an hour"
+        hours = f"{state.device_s / 3600:.2f} device hours of cells, at {record.price_per_hour:g} an hour"
         announce(f"spent so far: {spent:.2f} ({hours}; starting and idle nodes cost on top)")
-    suggest(command("cluster", *STATES[where.jobs[-1].state][1].split(), cluster, study, *in_store(store)))
+    suggest(command("cluster", *STATES[jobs[-1].state][1].split(), cluster, study, *in_store(store)))
 
 
-def _cells_of(where: StudyOnCluster) -> tuple[StudyStatus | None, str]:
+def _cells_of(record: SubmissionRecord, job: JobReport) -> tuple[StudyStatus | None, str]:
     """Return a study's state and where its ledger lies; None and why without one.
 
     It is the driver's own ledger where this machine sees it, else the copy in the storage.
     """
-    record, job = where.record, where.jobs[-1]
     folder = Path(record.store) / record.study
     try:
         # A relative store is below the job's folder on the head: one of that name here is another's.
@@ -203,8 +183,8 @@ def show_log(
     store: parameters.Store = parameters.DEFAULT_STORE,
 ) -> None:
     """Show what a study's newest job printed."""
-    where = study_on_cluster(cluster, study, store)
-    where.backend.show_log(where.jobs[-1], is_followed)
+    _, backend, _, jobs = jobs_on_cluster(cluster, study, store)
+    backend.show_log(jobs[-1], is_followed)
 
 
 def fetch_study(
@@ -220,7 +200,7 @@ def fetch_study(
     from rse_study.on_ray.stored.ledger_copy import bring_study
 
     spec, name = read_cluster(cluster), _study_name(study)
-    record = read_record(cluster_home(store, spec.name), name)
+    record = SubmissionRecord.read(cluster_home(store, spec.name), name)
     location = (record.storage if record else "") or spec.storage
     if not location:
         remedy = "Its files lie on the cluster's own disk, in the folder of its job"
