@@ -33,6 +33,7 @@ TUNNEL, TUNNEL_SECONDS = "http://127.0.0.1:8265", 60.0
 NO_HEAD = "Head node of cluster"
 """Ray's message without a head; only then may a cluster be started"""
 STATE, LOG = "cluster.json", "cluster.log"
+DETACHED: Any = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "start_new_session": True}
 START_SECONDS, END_SECONDS = 180.0, 60.0  # nodes that are busy take 30 s to end
 
 
@@ -148,10 +149,8 @@ class LauncherBackend(RayBackend):
     def start(self, script: Path, job: Job) -> None:
         write_whole(self.home / job.wheel.name, job.wheel.content)  # which its file names without a folder
         write_whole(self.configuration, script.read_bytes())
-        up = self._ray("up", "--yes")
-        if call(
-            up, remedy=ray_jobs.REMEDY, cwd=self.home, env=ray_jobs.ray_environment(), is_shown=True
-        ).returncode:
+        how: dict[str, Any] = {"cwd": self.home, "env": ray_jobs.ray_environment(), "is_shown": True}
+        if call(self._ray("up", "--yes"), remedy=ray_jobs.REMEDY, **how).returncode:
             rule, remedy = "Ray's launcher says above why", "`rse-study cluster down` ends what it started"
             raise self._error("the cluster did not start", rule, remedy)
 
@@ -269,15 +268,8 @@ def _started(
     command: CommandWords, output: Any, variables: dict[str, Any], cwd: Path | None = None
 ) -> "subprocess.Popen[bytes]":
     """Start a program in a group of its own, with its output in a file."""
-    return subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        cwd=cwd,
-        env=our_environment() | {name: str(value) for name, value in variables.items()},
-    )
+    env = our_environment() | {name: str(value) for name, value in variables.items()}
+    return subprocess.Popen(command, stdout=output, cwd=cwd, env=env, **DETACHED)
 
 
 def free_ports(num: int) -> list[int]:

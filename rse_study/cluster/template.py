@@ -4,12 +4,11 @@ import base64
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from rse_study.cluster.job import Job, yaml_text
-from rse_study.cluster.spec import STUDY_FILE, ClusterSpec
+from rse_study.cluster.spec import STUDY_FILE, ClusterSpec, Machine
 from rse_study.cluster.wheel import as_tar, files_in
 from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
@@ -85,8 +84,8 @@ def values_of(spec: ClusterSpec, job: Job) -> dict[str, str]:
 
     Raises InputErrors for values that could end a quoted word of a shell or of YAML.
     """
-    limits, groups = spec.limits, spec.workers
-    plain = {
+    limits, groups = spec.limits, {f"workers.{name}": group for name, group in spec.workers.items()}
+    plain: dict[str, Any] = {
         "id": job.submission_id,
         "study": job.study,
         "wheel": job.wheel.name,
@@ -94,8 +93,14 @@ def values_of(spec: ClusterSpec, job: Job) -> dict[str, str]:
         "limits.seconds": round(limits.hours * 3600),
         "limits.idle_seconds": round(limits.idle_minutes * 60),
         "max_nodes": sum(group.max_nodes for group in groups.values()),
-        **dict(_flat("", spec.model_dump(exclude={"template", "shared"}))),
+        **{key: getattr(spec, key) for key in ("name", "folder", "storage", "store")},
     }
+    for at, part in {"limits": limits, "head": spec.head, **groups}.items():
+        plain |= {f"{at}.{key}": value for key, value in part}
+        if isinstance(part, Machine):
+            plain[f"{at}.memory_mib"] = round(part.memory_gib * 1024)
+    for at, group in groups.items():
+        plain[f"{at}.labels"] = ",".join(f"{name}={label}" for name, label in group.labels.items())
     texts = {name: _text(value) for name, value in plain.items()}
     problems = [
         InputError(f"{name} = {value!r}", where=spec.name, rule=RULE, remedy="Write it without them")
@@ -104,21 +109,8 @@ def values_of(spec: ClusterSpec, job: Job) -> dict[str, str]:
     ]
     if problems:
         raise InputErrors(problems)
-    labels = {f"workers.{name}.labels_json": json.dumps(group.labels) for name, group in groups.items()}
+    labels = {f"{at}.labels_json": json.dumps(group.labels) for at, group in groups.items()}
     return texts | labels | {"options": shlex.join(job.options), "nodes": node_types(spec)}
-
-
-def _flat(at: str, content: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the values of a spec by their paths."""
-    for key, value in content.items():
-        if key == "labels":
-            yield f"{at}{key}", ",".join(f"{name}={label}" for name, label in value.items())
-        elif isinstance(value, Mapping):
-            yield from _flat(f"{at}{key}.", dict(value))
-        else:
-            yield f"{at}{key}", value
-        if key == "memory_gib":
-            yield f"{at}memory_mib", round(value * 1024)
 
 
 def node_types(spec: ClusterSpec) -> str:

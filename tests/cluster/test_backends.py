@@ -134,13 +134,8 @@ def test_a_server_that_does_not_answer_is_said_in_one_line(monkeypatch, tmp_path
     with pytest.raises(InputError) as error:
         KUBERAY.jobs()
     assert "The connection to the server 127.0.0.1:9 was refused" in str(error.value)
+    assert "Install kubectl, and give it access" in str(error.value)
     assert len(str(error.value).splitlines()) == 1
-
-
-def test_a_machine_without_kubectl_is_told_to_install_it(monkeypatch):
-    monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(InputError, match=r"no program 'kubectl'.*Install kubectl"):
-        KUBERAY.jobs()
 
 
 def test_without_a_head_rays_launcher_has_no_jobs_and_where_it_fails_nobody_knows(tmp_path, monkeypatch):
