@@ -84,6 +84,21 @@ def values_of(spec: ClusterSpec, job: Job) -> dict[str, str]:
 
     Raises InputErrors for values that could end a quoted word of a shell or of YAML.
     """
+    texts = {name: _text(value) for name, value in _plain(spec, job).items()}
+    problems = [
+        InputError(f"{name} = {value!r}", where=spec.name, rule=RULE, remedy="Write it without them")
+        for name, value in texts.items()
+        if UNSAFE.search(value) or not value.isprintable()
+    ]
+    if problems:
+        raise InputErrors(problems)
+    for name, group in spec.workers.items():
+        texts[f"workers.{name}.labels_json"] = json.dumps(group.labels)
+    return texts | {"options": shlex.join(job.options), "nodes": node_types(spec)}
+
+
+def _plain(spec: ClusterSpec, job: Job) -> dict[str, Any]:
+    """Return the values of job and spec that stand in quotes, by their paths."""
     limits, groups = spec.limits, {f"workers.{name}": group for name, group in spec.workers.items()}
     plain: dict[str, Any] = {
         "id": job.submission_id,
@@ -101,16 +116,7 @@ def values_of(spec: ClusterSpec, job: Job) -> dict[str, str]:
             plain[f"{at}.memory_mib"] = round(part.memory_gib * 1024)
     for at, group in groups.items():
         plain[f"{at}.labels"] = ",".join(f"{name}={label}" for name, label in group.labels.items())
-    texts = {name: _text(value) for name, value in plain.items()}
-    problems = [
-        InputError(f"{name} = {value!r}", where=spec.name, rule=RULE, remedy="Write it without them")
-        for name, value in texts.items()
-        if UNSAFE.search(value) or not value.isprintable()
-    ]
-    if problems:
-        raise InputErrors(problems)
-    labels = {f"{at}.labels_json": json.dumps(group.labels) for at, group in groups.items()}
-    return texts | labels | {"options": shlex.join(job.options), "nodes": node_types(spec)}
+    return plain
 
 
 def node_types(spec: ClusterSpec) -> str:
