@@ -1,4 +1,4 @@
-"""Clusters whose queue starts Ray for each job: Slurm, and Kubernetes with KubeRay."""
+"""Clusters whose queue starts Ray for each job: Slurm, Kubernetes with KubeRay."""
 
 import json
 import os

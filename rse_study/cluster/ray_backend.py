@@ -39,7 +39,7 @@ START_SECONDS, END_SECONDS = 180.0, 60.0  # nodes that are busy take 30 s to end
 
 @dataclass(frozen=True)
 class RayBackend(Backend):
-    """A Ray cluster from `cluster submit` to `cluster down`, by its dashboard's address."""
+    """A Ray cluster from `cluster submit` to `cluster down`, by its dashboard."""
 
     spec: ClusterSpec
 
@@ -53,7 +53,7 @@ class RayBackend(Backend):
 
     @abstractmethod
     def reached(self) -> AbstractContextManager[str]:
-        """Return the address of its dashboard, within reach for the duration of the context."""
+        """Return the address of its dashboard, within reach until the context ends."""
 
     @abstractmethod
     def command(self, code: Path, job: Job) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ def ray_environment() -> dict[str, str]:
 
 
 def ask_ray(command: CommandWords) -> None:
-    """Run a command of `ray job`, again while a head starts; InputError if Ray refuses it."""
+    """Run a `ray job`, again while a head starts; InputError if Ray refuses it."""
     until = time.monotonic() + AGENT_SECONDS
     while (result := call(command, remedy=REMEDY, env=ray_environment())).returncode:
         said = complaint(result)

@@ -88,7 +88,7 @@ def _dry_lines(spec: ClusterSpec, backend: Backend, job: Job) -> Iterator[str]:
 def jobs_on_cluster(
     given: str, study: str, store: Path
 ) -> tuple[ClusterSpec, Backend, SubmissionRecord, list[JobReport]]:
-    """Ask a cluster for a study's jobs, oldest first, with those that it has forgotten.
+    """Ask a cluster for a study's jobs, oldest first, with those it has forgotten.
 
     Without a record of a submission from here, storage and store are the spec's. Raises InputError without a job.
     """
