@@ -6,12 +6,11 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from rse_study.cluster.job import sample_job, storage_of
-from rse_study.cluster.node_capacity import require_room
-from rse_study.cluster.price import nodes_of
+from rse_study.cluster.job import sample_job
+from rse_study.cluster.node_capacity import nodes_of, require_room
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.cluster.study_files import check_files
-from rse_study.cluster.template import read_template, render
+from rse_study.cluster.template import FILES, read_template, render
 from rse_study.errors import InputError, InputErrors
 from rse_study.storage.location import is_url, secret_in
 from rse_study.study.checking.validation import CheckedStudy
@@ -58,7 +57,7 @@ def check_study_on(spec: ClusterSpec, checked: CheckedStudy, *, where: str) -> I
 
 def check_resources(spec: ClusterSpec, checked: CheckedStudy, *, where: str) -> Iterator[InputError]:
     """Yield the reasons why no cell could ever start."""
-    for at, resources in resources_by_path(checked.study):
+    for at, resources in resources_by_path(checked.study).items():
         try:
             require_room(resources, nodes_of(spec))
         except InputError as error:
@@ -66,16 +65,15 @@ def check_resources(spec: ClusterSpec, checked: CheckedStudy, *, where: str) -> 
             yield InputError(what, where=checked.where, rule=error.rule, remedy=error.remedy)
 
 
-def resources_by_path(study: Study) -> Iterator[tuple[str, Resources]]:
-    """Yield the cells' resources with their path in the study."""
-    yield "resources", study.resources
-    if study.confirm is not None and study.confirm.resources is not None:
-        yield "confirm.resources", study.confirm.resources
+def resources_by_path(study: Study) -> dict[str, Resources]:
+    """Return the cells' resources by their path in the study."""
+    own = study.confirm.resources if study.confirm else None
+    return {"resources": study.resources} | ({"confirm.resources": own} if own else {})
 
 
 def check_storage(spec: ClusterSpec, checked: CheckedStudy, *, where: str) -> Iterator[InputError]:
     """Yield a problem if a node could not access the study's files."""
-    storage = storage_of(checked, spec)
+    storage = checked.study.storage or spec.storage
     if spec.kind == "local" or is_url(storage):
         return
     folder, what = (storage, f"storage = {storage!r}") if storage else (spec.store, "storage is not given")
@@ -88,9 +86,9 @@ def check_storage(spec: ClusterSpec, checked: CheckedStudy, *, where: str) -> It
 def check_secrets(spec: ClusterSpec, *, where: str) -> Iterator[InputError]:
     """Yield a problem for each line or URL with a secret."""
     text, remedy = read_template(spec), REMEDIES[spec.kind]
-    found = [(one.start(1), one[1].replace("-", "_")) for one in SETTING.finditer(text)]
-    named = [(at, name) for at, name in found if NAME.search(name) and not REFERENCE.search(name)]
-    for at, name in [*named, *((one.start(), "a password before @") for one in IN_URL.finditer(text))]:
+    settings = [(one.start(1), one[1].replace("-", "_")) for one in SETTING.finditer(text)]
+    found = [(at, name) for at, name in settings if NAME.search(name) and not REFERENCE.search(name)]
+    for at, name in [*found, *((one.start(), "a password before @") for one in IN_URL.finditer(text))]:
         line = text.count("\n", 0, at) + 1
         yield InputError(f"holds {name}", where=f"{spec.template}:{line}", rule=RULE, remedy=remedy)
     if secret_in(spec.storage):
@@ -112,18 +110,15 @@ def check_template(spec: ClusterSpec, *, where: str) -> Iterator[InputError]:
             remedy = "Take the first # from ##SBATCH --gpus-per-node, or --gres"
             yield InputError(f"{at}.gpus", where=where, rule=rule, remedy=remedy)
     try:
-        (*_, file) = render(spec, sample_job(spec))
-        texts = [file.text] if spec.kind in ("slurm", "local") else []
+        text = render(spec, sample_job(spec))[FILES[spec.kind]]
+        scripts = [text] if spec.kind in ("slurm", "local") else []
         if spec.kind == "launcher":
-            content = parse_yaml(file.text, where=spec.template)
-            texts = [str(line) for key in COMMANDS for line in content.get(key) or ()]
-    except InputErrors as error:
-        yield from error.problems
-        return
+            content = parse_yaml(text, where=spec.template)
+            scripts = [str(line) for key in COMMANDS for line in content.get(key) or ()]
     except InputError as error:
-        yield error
+        yield from error.problems if isinstance(error, InputErrors) else [error]
         return
-    for said in filter(None, map(_syntax_error, texts)):
+    for said in filter(None, map(_syntax_error, scripts)):
         remedy = "Correct it: `bash -n` reads it without running it"
         yield InputError(said, where=spec.template, rule="bash cannot read it", remedy=remedy)
 
@@ -136,8 +131,7 @@ def placeholders_of(spec: ClusterSpec) -> list[str]:
 
 def _syntax_error(text: str) -> str:
     """Return the first syntax error that bash sees; empty without one or without bash."""
-    bash = shutil.which("bash")
-    if bash is None:
+    if (bash := shutil.which("bash")) is None:
         return ""
     read = subprocess.run([bash, "-n"], input=text, text=True, capture_output=True, check=False)
     return read.stderr.strip().splitlines()[0].removeprefix(f"{bash}: ") if read.returncode else ""

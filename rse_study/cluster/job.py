@@ -1,23 +1,25 @@
 """A study as a job of a cluster; its folder has the resolved study and our wheel."""
 
+import io
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ruamel.yaml import YAML
+
 from rse_study.cluster.job_report import submission_stem
-from rse_study.cluster.price import device_hour_price
-from rse_study.cluster.spec import STUDY_FILE, ClusterSpec
+from rse_study.cluster.node_capacity import device_hour_price
+from rse_study.cluster.spec import ClusterSpec
 from rse_study.cluster.study_files import files_of_study
 from rse_study.cluster.wheel import Wheel, zipped
-from rse_study.cluster.yaml_text import yaml_text
 from rse_study.spec import fingerprint_of
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.config import Study
 
 ID_DIGITS = 12
 PRICE_DIGITS = 6
+NEVER_FOLDED = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -39,24 +41,6 @@ class Job:
     """files beside the study that it needs, by their path there"""
 
 
-@dataclass(frozen=True)
-class RenderedFile:
-    """A text file for an external program."""
-
-    name: str
-    """file name without a folder: job.sbatch, rayjob.yaml, cluster.yaml, cluster.sh"""
-    text: str
-
-
-@dataclass(frozen=True)
-class Submission:
-    """A job ready for submission, with its local files."""
-
-    job: Job
-    files: tuple[RenderedFile, ...]
-    folder: Path
-
-
 def job_of(
     checked: CheckedStudy,
     content: dict[str, Any],
@@ -68,15 +52,15 @@ def job_of(
 
     `content` is the resolved study; `limits` are arguments of `run` such as --max-hours.
     """
-    storage = storage_of(checked, spec)
+    study = checked.study
+    storage = study.storage or spec.storage
     settled = content | ({"storage": storage} if storage else {})
-    device_price = device_hour_price(spec, checked.study.resources)
-    price = checked.study.allowance.price_per_hour or round(device_price, PRICE_DIGITS)
+    price = study.allowance.price_per_hour or round(device_hour_price(spec, study.resources), PRICE_DIGITS)
     if price:
         settled["allowance"] = content.get("allowance", {}) | {"price_per_hour": price}
     return Job(
-        study=checked.study.name,
-        submission_id=submission_id(checked.study),
+        study=study.name,
+        submission_id=f"{submission_stem(study.name)}-{fingerprint_of(study.resolved())[:ID_DIGITS]}",
         study_yaml=yaml_text(settled),
         storage=storage,
         options=(*run_options(spec), *limits),
@@ -84,11 +68,6 @@ def job_of(
         price_per_hour=price,
         files=files_of_study(checked),
     )
-
-
-def submission_id(study: Study) -> str:
-    """Return a study's id, which depends on its question but not on its resources."""
-    return f"{submission_stem(study.name)}-{fingerprint_of(study.resolved())[:ID_DIGITS]}"
 
 
 def run_options(spec: ClusterSpec) -> tuple[str, ...]:
@@ -103,11 +82,6 @@ def sample_job(spec: ClusterSpec) -> Job:
     return Job("sample", name, "name: sample\n", spec.storage, run_options(spec), wheel)
 
 
-def storage_of(checked: CheckedStudy, spec: ClusterSpec) -> str:
-    """Return the study's storage, else the cluster's."""
-    return checked.study.storage or spec.storage
-
-
 def copy_files(job: Job, folder: Path) -> list[Path]:
     """Copy what lies beside the study into a folder, by the same relative paths."""
     for name, source in job.files.items():
@@ -116,6 +90,11 @@ def copy_files(job: Job, folder: Path) -> list[Path]:
     return [folder / name for name in job.files]
 
 
-def job_files(job: Job) -> dict[str, bytes]:
-    """Return the contents of the study's own file and the code, by file name."""
-    return {STUDY_FILE: job.study_yaml.encode(), job.wheel.name: job.wheel.content}
+def yaml_text(content: dict[str, Any]) -> str:
+    """Return a mapping as YAML 1.2, in the order of its keys and without anchors."""
+    writer, stream = YAML(typ="safe", pure=True), io.StringIO()
+    writer.default_flow_style, writer.width = False, NEVER_FOLDED
+    writer.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    writer.representer.ignore_aliases = lambda data: True
+    writer.dump(content, stream)
+    return stream.getvalue()

@@ -1,17 +1,33 @@
-"""Status of a job, in the same terms for every kind of cluster."""
+"""Status of a job in the same terms for every cluster, and its local record.
+
+A record is `<store>/.clusters/<cluster>/<study>.json`: the cluster may have forgotten the jobs.
+"""
 
 import hashlib
 import math
 import re
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
+
+from pydantic import TypeAdapter
+
+from rse_study.errors import InputError, first_line
+from rse_study.results.files.atomic import write_whole
 
 JobState = Literal["waiting", "running", "complete", "failed", "stopped"]
 LONGEST_STEM = 27
 """longest name of a study in an id: KubeRay allows 47, and 20 are ours"""
-ACTIVE: tuple[JobState, ...] = ("waiting", "running")
+STATES: dict[JobState, tuple[str, str]] = {
+    "waiting": ("is waiting to start", "logs -f"),
+    "running": ("is running", "logs -f"),
+    "complete": ("has completed", "fetch"),
+    "failed": ("failed", "logs"),
+    "stopped": ("was stopped", "submit"),
+}
+"""what is said of a job, and the command of ours that follows"""
 RAY_STATES: dict[str, JobState] = {
     "PENDING": "waiting",
     "RUNNING": "running",
@@ -20,6 +36,8 @@ RAY_STATES: dict[str, JobState] = {
     "FAILED": "failed",
 }
 """states of Ray's own jobs, which a RayJob has too"""
+SUFFIX = re.compile(r"-[0-9a-f]{12}(?:-([0-9]+))?$")
+"""end of our submission ids: a fingerprint, and a number from the second submission on"""
 
 
 @dataclass(frozen=True)
@@ -41,27 +59,27 @@ class JobReport:
 
     @property
     def is_active(self) -> bool:
-        return self.state in ACTIVE
+        return self.state in ("waiting", "running")
 
     @property
-    def hours(self) -> float:
+    def seconds(self) -> float:
         if self.started is None:
             return 0.0
-        return max(0.0, (self.ended or time.time()) - self.started) / 3600
+        return max(0.0, (self.ended or time.time()) - self.started)
 
     @property
     def number(self) -> int:
-        match = _SUFFIX.search(self.submission_id)
+        match = SUFFIX.search(self.submission_id)
         return int(match[1] or 1) if match else 1
 
+    @property
+    def stem(self) -> str:
+        """The submission id without fingerprint and number; empty if it is not ours."""
+        match = SUFFIX.search(self.submission_id)
+        return self.submission_id[: match.start()] if match else ""
 
-def numbered_id(submission_id: str, number: int) -> str:
-    """Return a study's submission id with the number of a submission.
-
-    >>> numbered_id("rse-a-0123456789ab", 1), numbered_id("rse-a-0123456789ab", 2)
-    ('rse-a-0123456789ab', 'rse-a-0123456789ab-2')
-    """
-    return submission_id if number == 1 else f"{submission_id}-{number}"
+    def __str__(self) -> str:
+        return f"{STATES[self.state][0]} ({self.native}{f': {self.reason}' if self.reason else ''})"
 
 
 def of_study(reports: Iterable[JobReport], study: str) -> list[JobReport]:
@@ -70,7 +88,7 @@ def of_study(reports: Iterable[JobReport], study: str) -> list[JobReport]:
     >>> of_study([JobReport("rse-b-0123456789ab", "7", "failed", "FAILED")], "a")
     []
     """
-    mine = [each for each in reports if stem_of(each.submission_id) == submission_stem(study)]
+    mine = [each for each in reports if each.stem == submission_stem(study)]
     return sorted(mine, key=lambda each: (each.started or math.inf, each.number))
 
 
@@ -86,14 +104,48 @@ def submission_stem(study: str) -> str:
     return f"rse-{plain[: LONGEST_STEM - 5].rstrip('-')}-{hashlib.sha256(study.encode()).hexdigest()[:4]}"
 
 
-def stem_of(submission_id: str) -> str:
-    """Return a submission id without fingerprint and number; empty if it is not ours.
+@dataclass(frozen=True)
+class SubmissionRecord:
+    """A local record of a study on a cluster, which may have forgotten it."""
 
-    >>> stem_of("rse-my-grid-0123456789ab-3"), stem_of("nightly")
-    ('rse-my-grid', '')
-    """
-    match = _SUFFIX.search(submission_id)
-    return submission_id[: match.start()] if match else ""
+    study: str
+    storage: str
+    store: str = "studies"
+    """folder of the driver's ledgers"""
+    price_per_hour: float = 0.0
+    """of a device; 0 if it is free or the study has no price"""
+    reports: tuple[JobReport, ...] = ()
+
+    @staticmethod
+    def read(home: Path, study: str) -> "SubmissionRecord | None":
+        """Read the record of a study on a cluster; None if there is none."""
+        path = home / f"{study}.json"
+        try:
+            return RECORDS.validate_json(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            remedy = "Move it away: the cluster still knows its jobs"
+            raise InputError(f"damaged: {first_line(error)}", where=str(path), remedy=remedy) from None
+
+    def write(self, home: Path) -> None:
+        """Write the record atomically."""
+        write_whole(home / f"{self.study}.json", RECORDS.dump_json(self, indent=1))
+
+    def with_reports(self, reports: Iterable[JobReport]) -> "SubmissionRecord":
+        """Update with new reports; jobs that the cluster forgot stay, active ones as over."""
+        known = {each.handle: _as_forgotten(each) if each.is_active else each for each in self.reports}
+        return replace(self, reports=tuple((known | {each.handle: each for each in reports}).values()))
 
 
-_SUFFIX = re.compile(r"-[0-9a-f]{12}(?:-([0-9]+))?$")
+def _as_forgotten(before: JobReport) -> JobReport:
+    reason = "the cluster no longer knows it"
+    return replace(before, state="stopped", native="GONE", ended=time.time(), reason=reason)
+
+
+RECORDS = TypeAdapter(SubmissionRecord)
+
+
+def cluster_home(store: Path, cluster: str) -> Path:
+    """Return the local folder of a cluster's records."""
+    return store / ".clusters" / cluster

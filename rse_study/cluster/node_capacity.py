@@ -1,4 +1,4 @@
-"""Number of cells that fit on a cluster's nodes: pure arithmetic, without Ray."""
+"""Number of cells that fit on a cluster's nodes, and their price; without Ray."""
 
 import json
 import math
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rse_study.cluster.spec import ClusterSpec
 from rse_study.errors import InputError
 from rse_study.study.definition.resources import Resources, num_sharing
 
@@ -74,38 +75,34 @@ def require_room(resources: Resources, nodes: Sequence[Node]) -> None:
     """Raise InputError if a cell would not fit even on these nodes when idle."""
     if num_fitting(nodes, resources) > 0:
         return
-    where, workers = "resources", resources.workers
-    if not any(slots(node, resources) for node in nodes):
-        what = f"one {'worker' if workers > 1 else 'trial'} needs {_show(share_of(resources), resources)} on one node"
+    workers, share = resources.workers, _amounts(share_of(resources))
+    labels = ", ".join(f"{key}={value}" for key, value in resources.labels.items())
+    needed = f"{share} and the label(s) {labels}" if labels else share
+    if there := sum(slots(node, resources) for node in nodes):
+        what = f"one trial needs {workers} workers with {needed} each"
+        rule = f"there is room for {there} of them on {len(nodes)} node{'s' * (len(nodes) != 1)}"
+        remedy = "Lower resources.workers, threads or gpus, or raise --cpus or the number of nodes"
+    else:
+        what = f"one {'worker' if workers > 1 else 'trial'} needs {needed} on one node"
+        missing = f"no node has the label(s) {labels}" if labels else "there is no node"
+        rule = _largest(nodes, resources) or missing
         remedy = "Lower resources.threads or gpus, or use larger nodes (on this machine: raise --cpus)"
-        raise InputError(what, where=where, rule=_largest(nodes, resources), remedy=remedy)
-    there = sum(slots(node, resources) for node in nodes)
-    what = f"one trial needs {workers} workers with {_show(share_of(resources), resources)} each"
-    count = "1 node" if len(nodes) == 1 else f"{len(nodes)} nodes"
-    rule = f"there is room for {there} of them on {count}"
-    remedy = "Lower resources.workers, threads or gpus, or raise --cpus or the number of nodes"
-    raise InputError(what, where=where, rule=rule, remedy=remedy)
+    raise InputError(what, where="resources", rule=rule, remedy=remedy)
 
 
 def _largest(nodes: Sequence[Node], resources: Resources) -> str:
+    """Describe the largest node with the labels; empty if there is none."""
     alike = [node for node in nodes if has_labels(node.labels, resources)]
-    if not alike:
-        return (
-            f"no node has the label(s) {_show_labels(resources)}" if resources.labels else "there is no node"
-        )
-    kinds = list(share_of(resources))
-    largest = max(alike, key=lambda node: [node.resources.get(kind, 0.0) for kind in reversed(kinds)])
-    has = " and ".join(f"{largest.resources.get(kind, 0.0):g} {kind}(s)" for kind in kinds)
-    return f"the largest node ({largest.name}) has {has}"
+    kinds = share_of(resources)
+    held = [(node, {kind: node.resources.get(kind, 0.0) for kind in kinds}) for node in alike]
+    if not held:
+        return ""
+    node, amounts = max(held, key=lambda each: list(each[1].values())[::-1])
+    return f"the largest node ({node.name}) has {_amounts(amounts)}"
 
 
-def _show(share: Mapping[str, float], resources: Resources) -> str:
-    amounts = " and ".join(f"{amount:g} {kind}(s)" for kind, amount in share.items())
-    return f"{amounts} and the label(s) {_show_labels(resources)}" if resources.labels else amounts
-
-
-def _show_labels(resources: Resources) -> str:
-    return ", ".join(f"{key}={value}" for key, value in resources.labels.items())
+def _amounts(share: Mapping[str, float]) -> str:
+    return " and ".join(f"{amount:g} {kind}(s)" for kind, amount in share.items())
 
 
 def nodes_to_come(environment: Mapping[str, str] = os.environ) -> tuple[Node, ...]:
@@ -133,3 +130,50 @@ def _node_type(given: Any) -> Node:
     labels = {str(key): str(value) for key, value in given.get("labels", {}).items()}
     most = given.get("max", ANY_NUMBER)
     return Node(str(given.get("name", "node")), resources, labels, count=int(most))
+
+
+def nodes_of(spec: ClusterSpec) -> list[Node]:
+    """Return the nodes for trials, by kind; Slurm's head takes a share of the first."""
+    nodes = []
+    for name, group in spec.workers.items():
+        shares = [(group.cpus, group.max_nodes)]
+        if spec.kind == "slurm":
+            shares = [(max(0, group.cpus - spec.head.cpus), 1), (group.cpus, group.max_nodes - 1)]
+        for cpus, count in shares:
+            nodes.append(Node(name, {"CPU": cpus, "GPU": group.gpus}, group.labels, count=count))
+    return nodes
+
+
+def device_hour_price(spec: ClusterSpec, resources: Resources) -> float:
+    """Return the price of one device for an hour, on nodes full of cells.
+
+    A device is a GPU, or a core if cells use no GPU. The head and parts of nodes that no cell can use are included.
+    """
+    price, num_devices = spec.head.price_per_hour, 0.0
+    for node in nodes_of(spec):
+        devices = slots(node, resources) * (resources.gpus or resources.threads)
+        num_devices += devices
+        price += spec.workers[node.name].price_per_hour * node.count if devices else 0.0
+    return price / num_devices if num_devices else 0.0
+
+
+def describe_time(spec: ClusterSpec, resources: Resources, device_hours: float, num_to_run: int) -> str:
+    """Describe the wall-clock time of this many device hours in a line."""
+    num_cells = concurrency(resources, nodes_of(spec))
+    num_cells = min(num_cells, num_to_run or num_cells)
+    hours = device_hours / (num_cells * resources.workers * (resources.gpus or resources.threads))
+    late = f", and the cluster ends after {spec.limits.hours:g} h" if hours > spec.limits.hours else ""
+    return f"{num_cells} cell{'s' * (num_cells != 1)} at a time: {hours:.3g} h by the clock, or more{late}"
+
+
+def describe_price(spec: ClusterSpec) -> str:
+    """Describe nodes and the price of an hour, the head included, in a line."""
+    groups, least, most = list[str](), spec.head.price_per_hour, spec.head.price_per_hour
+    for name, group in spec.workers.items():
+        few = f"{group.min_nodes} to " if group.min_nodes < group.max_nodes else ""
+        groups.append(f"{few}{group.max_nodes} {name!r}")
+        least += group.price_per_hour * group.min_nodes
+        most += group.price_per_hour * group.max_nodes
+    span = f"{most:g}" if least == most else f"{least:g} to {most:g}"
+    price = f"{span} an hour, head included" if most else "free of charge"
+    return f"{spec.kind}, nodes: {', '.join(groups)}; {price}"

@@ -1,209 +1,281 @@
-"""Jobs of a running Ray cluster: its dashboard's JSON, and `ray job`."""
+"""Ray clusters that outlive their jobs: by `ray up`, or a script on this machine."""
 
 import io
 import json
 import os
-import shlex
 import shutil
+import signal
+import socket
 import subprocess
-import time
-import urllib.error
-import urllib.request
+import tempfile
 import zipfile
 from abc import abstractmethod
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import join, quote
 from typing import Any
 
-from rse_study.cluster.backend import Backend
-from rse_study.cluster.job import STUDY_FILE, Submission, copy_files
-from rse_study.cluster.job_report import RAY_STATES, JobReport
-from rse_study.cluster.program import CommandWords, call, follow, our_environment
+import psutil
+
+from rse_study.cluster import ray_jobs
+from rse_study.cluster.backend import Backend, CommandWords, call, complaint, our_environment
+from rse_study.cluster.job import Job, copy_files
+from rse_study.cluster.job_report import JobReport
+from rse_study.cluster.spec import STUDY_FILE, ClusterSpec
+from rse_study.cluster.template import FILES
 from rse_study.errors import InputError
+from rse_study.results.files.atomic import write_whole
 
-REMEDY = "Ray's command `ray` comes with this package: activate its environment"
-CODE = "code"
-NOT_READY = ("No available agent", "Failed to connect to Ray at address")
-"""messages of a head that starts, or that a busy machine makes start again"""
-AGENT_SECONDS, AGENT_PAUSE_SECONDS = 60.0, 2.0
-SECONDS, PAUSE_SECONDS = 20.0, 0.5
-TOKEN = "~/.ray/auth_token"
-"""used unless RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH is set, as in Ray"""
-REFUSED = (401, 403)
-
-
-class NoAnswer(InputError):
-    """No server responds at an address."""
-
-
-def token_hint() -> str:
-    """Return where the token is that a dashboard asks for."""
-    if "RAY_AUTH_TOKEN" in os.environ:
-        return "which asks for the token in RAY_AUTH_TOKEN"
-    return f"which asks for the token: cat {os.environ.get('RAY_AUTH_TOKEN_PATH') or TOKEN}"
+TUNNEL, TUNNEL_SECONDS = "http://127.0.0.1:8265", 60.0
+"""address of a dashboard, as its commands are shown"""
+NO_HEAD = "Head node of cluster"
+"""Ray's message without a head; only then may a cluster be started"""
+STATE, LOG = "cluster.json", "cluster.log"
+DETACHED: Any = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "start_new_session": True}
+START_SECONDS, END_SECONDS = 180.0, 60.0  # nodes that are busy take 30 s to end
 
 
 @dataclass(frozen=True)
-class RayJobs:
-    """The jobs of one Ray cluster, by the address of its dashboard."""
-
-    address: str
-    is_on_this_machine: bool = False
-    """whether to send no files: nodes that share the job's folder would delete each other's"""
-
-    @property
-    def env(self) -> dict[str, str]:
-        told = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(Path(TOKEN).expanduser())}
-        if "RAY_AUTH_TOKEN" in os.environ:
-            told.pop("RAY_AUTH_TOKEN_PATH")
-        # Otherwise Ray colours its output and asks its own server for newer versions.
-        return told | {"RAY_USAGE_STATS_ENABLED": "0"} | our_environment()
-
-    def reports(self) -> list[JobReport]:
-        # `ray job list` prints Python objects.
-        return [_report(job) for job in self._get("/api/jobs/") if job.get("submission_id")]
-
-    def answers(self) -> bool:
-        """Whether a server responds at the address, even with an error."""
-        try:
-            self._get("/api/version")
-        except InputError as error:
-            return not isinstance(error, NoAnswer)
-        return True
-
-    def answers_within(self, seconds: float, process: subprocess.Popen[Any]) -> bool:
-        """Wait until a server responds; False if time is up or its process has ended."""
-        until = time.monotonic() + seconds
-        while not self.answers():
-            if process.poll() is not None or time.monotonic() > until:
-                return False
-            time.sleep(PAUSE_SECONDS)
-        return True
-
-    def submission(self, submission: Submission) -> CommandWords:
-        """Return the command that submits a job, which Ray runs on the head."""
-        job, code = submission.job, str(submission.folder / CODE)
-        where = ("--address", self.address, "--submission-id", job.submission_id)
-        words = ("ray", "job", "submit", *where, "--no-wait")
-        # `python -m`: a node may have the code but not the script.
-        command = ("python", "-m", "rse_study", "run", STUDY_FILE, *job.options)
-        if not self.is_on_this_machine:
-            return (*words, "--working-dir", code, "--", *command)
-        environment = json.dumps({"env_vars": {"PYTHONPATH": code}})
-        line = f"cd {shlex.quote(code)} && exec {shlex.join(command)}"
-        return (*words, "--runtime-env-json", environment, "--", "bash", "-c", line)
-
-    def submit(self, submission: Submission) -> str:
-        """Submit a job in a folder with study and code, which is on Python's path."""
-        job, folder = submission.job, submission.folder / CODE
-        shutil.rmtree(folder, ignore_errors=True)
-        with zipfile.ZipFile(io.BytesIO(job.wheel.content)) as wheel:
-            wheel.extractall(folder)
-        copy_files(job, folder)
-        (folder / STUDY_FILE).write_text(job.study_yaml, encoding="utf-8")
-        self._required(self.submission(submission))
-        return job.submission_id
-
-    def show_log(self, submission_id: str, is_followed: bool) -> None:
-        options = ("--follow",) if is_followed else ()
-        follow(self._job("logs", submission_id, "--log-color=false", *options), remedy=REMEDY, env=self.env)
-
-    def stopping(self, reports: list[JobReport]) -> list[CommandWords]:
-        return [self._job("stop", report.submission_id) for report in reports if report.is_active]
-
-    def stop(self, reports: list[JobReport]) -> None:
-        for command in self.stopping(reports):
-            self._required(command)
-
-    def _job(self, verb: str, submission_id: str, *options: str) -> CommandWords:
-        return ("ray", "job", verb, "--address", self.address, *options, submission_id)
-
-    def _required(self, command: CommandWords) -> None:
-        until = time.monotonic() + AGENT_SECONDS
-        while (result := call(command, remedy=REMEDY, env=self.env)).code:
-            is_starting = any(message in result.complaint for message in NOT_READY)
-            if not is_starting or time.monotonic() > until:
-                raise InputError(f"ray job: {result.complaint}", where=self.address)
-            time.sleep(AGENT_PAUSE_SECONDS)
-
-    def _get(self, path: str) -> Any:
-        request = urllib.request.Request(f"{self.address.rstrip('/')}{path}")
-        token, source = _token()
-        if token:
-            request.add_header("Authorization", f"Bearer {token}")
-        try:
-            # Without the environment's proxy, which cannot resolve a cluster's hosts.
-            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-            with opener.open(request, timeout=SECONDS) as answer:
-                return json.load(answer)
-        except urllib.error.HTTPError as error:
-            what, rule, remedy = f"{path}: HTTP {error.code}", "this is not a Ray dashboard", ""
-            if error.code in REFUSED:
-                what = f"the cluster refuses the token in {source}" if token else f"no token in {source}"
-                rule = "a cluster lets in whoever has its token"
-                remedy = (
-                    "Copy the file that the head has (~/.ray/auth_token), or name it in RAY_AUTH_TOKEN_PATH"
-                )
-            raise InputError(what, where=self.address, rule=rule, remedy=remedy) from None
-        except (OSError, ValueError) as error:
-            what = f"no Ray cluster answers ({getattr(error, 'reason', error)})"
-            remedy = (
-                "Is the cluster up, and this its dashboard? `rse-study cluster status` says what was started"
-            )
-            raise NoAnswer(what, where=self.address, remedy=remedy) from None
-
-
-def _token() -> tuple[str, str]:
-    """Return the token, empty if there is none, and where it comes from."""
-    if given := os.environ.get("RAY_AUTH_TOKEN"):
-        return given, "RAY_AUTH_TOKEN"
-    file = Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or TOKEN).expanduser()
-    return file.read_text(encoding="utf-8").strip() if file.is_file() else "", str(file)
-
-
-def _report(job: dict[str, Any]) -> JobReport:
-    state = RAY_STATES.get(job["status"], "failed")
-    started, ended = job.get("start_time"), job.get("end_time")
-    message = str(job.get("message") or "").strip().splitlines()
-    return JobReport(
-        submission_id=job["submission_id"],
-        handle=job["submission_id"],
-        state=state,
-        native=job["status"],
-        started=started / 1000 if started else None,
-        ended=ended / 1000 if ended else None,
-        reason=message[0].partition(", last available logs")[0] if message and state == "failed" else "",
-    )
-
-
 class RayBackend(Backend):
-    """A Ray cluster that outlives its jobs."""
+    """A Ray cluster from `cluster submit` to `cluster down`, by its dashboard."""
+
+    spec: ClusterSpec
 
     @abstractmethod
     def is_up(self) -> bool:
         """Whether the cluster was started and takes jobs."""
 
     @abstractmethod
-    def start(self, submission: Submission) -> None:
-        """Start the cluster, and wait until it takes jobs."""
+    def start(self, script: Path, job: Job) -> None:
+        """Start the cluster by a job's template, and wait until it takes jobs."""
 
     @abstractmethod
-    def ray(self) -> AbstractContextManager[RayJobs]:
-        """Return its jobs, within reach for the duration of the context."""
+    def reached(self) -> AbstractContextManager[str]:
+        """Return the address of its dashboard, within reach until the context ends."""
+
+    @abstractmethod
+    def command(self, code: Path, job: Job) -> tuple[str, ...]:
+        """Return the end of `ray job submit`: the folder of the code, and what runs in it."""
 
     def jobs(self) -> list[JobReport]:
         if not self.is_up():
             return []
-        with self.ray() as ray:
-            return ray.reports()
+        with self.reached() as address:
+            return ray_jobs.reports_at(address)
 
-    def submit(self, submission: Submission) -> str:
+    def submit(self, job: Job) -> str:
+        folder = self.folder_of(job.submission_id)
         if not self.is_up():
-            self.start(submission)
-        with self.ray() as ray:
-            return ray.submit(submission)
+            self.start(folder / FILES[self.spec.kind], job)
+        shutil.rmtree(folder / "code", ignore_errors=True)
+        with zipfile.ZipFile(io.BytesIO(job.wheel.content)) as wheel:
+            wheel.extractall(folder / "code")
+        copy_files(job, folder / "code")
+        (folder / "code" / STUDY_FILE).write_text(job.study_yaml, encoding="utf-8")
+        with self.reached() as address:
+            ray_jobs.ask_ray(self.submitting(address, job))
+        return job.submission_id
+
+    def submitting(self, address: str, job: Job) -> CommandWords:
+        """Return the command that submits a job, which Ray runs on the head."""
+        words = ("ray", "job", "submit", "--address", address, "--submission-id", job.submission_id)
+        return (*words, "--no-wait", *self.command(self.folder_of(job.submission_id) / "code", job))
 
     def show_log(self, report: JobReport, is_followed: bool) -> None:
-        with self.ray() as ray:
-            ray.show_log(report.submission_id, is_followed)
+        options = ("--log-color=false", *(("--follow",) if is_followed else ()))
+        with self.reached() as address:
+            command = _on_job(address, "logs", report, *options)
+            call(command, remedy=ray_jobs.REMEDY, env=ray_jobs.ray_environment(), is_shown=True)
+
+    def stop(self, reports: list[JobReport]) -> None:
+        """Stop jobs, and not the cluster."""
+        with self.reached() as address:
+            for command in _stopping(address, reports):
+                ray_jobs.ask_ray(command)
+
+    def _error(self, what: str, rule: str = "", remedy: str = "") -> InputError:
+        return InputError(what, where=self.spec.name, rule=rule, remedy=remedy)
+
+
+def _on_job(address: str, verb: str, report: JobReport, *options: str) -> CommandWords:
+    return ("ray", "job", verb, "--address", address, *options, report.submission_id)
+
+
+def _stopping(address: str, reports: list[JobReport]) -> list[CommandWords]:
+    return [_on_job(address, "stop", report) for report in reports if report.is_active]
+
+
+def _run_words(job: Job) -> tuple[str, ...]:
+    # `python -m`: a node may have the code but not the script.
+    return ("python", "-m", "rse_study", "run", STUDY_FILE, *job.options)
+
+
+class LauncherBackend(RayBackend):
+    """A cluster of Ray's launcher; its dashboard is reached through an ssh tunnel."""
+
+    @property
+    def configuration(self) -> Path:
+        """The file passed to `ray up`; missing if no cluster was started."""
+        return self.home / FILES["launcher"]
+
+    def dashboard(self, report: JobReport) -> str:
+        is_there = self.configuration.is_file()
+        return f"{join(self._tunnel(8265))}, then {TUNNEL}, {ray_jobs.token_hint()}" if is_there else ""
+
+    def command(self, code: Path, job: Job) -> tuple[str, ...]:
+        return ("--working-dir", str(code), "--", *_run_words(job))
+
+    def submission(self, job: Job) -> list[CommandWords]:
+        return [self._ray("up", "--yes"), self._tunnel(8265), self.submitting(TUNNEL, job)]
+
+    def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
+        if is_last and self.configuration.is_file():
+            return [self._ray("down", "--yes")]
+        stopping = _stopping(TUNNEL, reports)
+        return [self._tunnel(8265), *stopping] if stopping else []
+
+    def end(self, reports: list[JobReport], is_last: bool) -> None:
+        if not is_last:
+            self.stop(reports)
+            return
+        for command in self.ending(reports, is_last):
+            if call(command, remedy=ray_jobs.REMEDY, cwd=self.home, is_shown=True).returncode:
+                remedy = "Check your provider's console: running machines still cost money"
+                raise self._error("the cluster was not ended", remedy=remedy)
+            self.configuration.unlink()
+
+    def start(self, script: Path, job: Job) -> None:
+        write_whole(self.home / job.wheel.name, job.wheel.content)  # which its file names without a folder
+        write_whole(self.configuration, script.read_bytes())
+        how: dict[str, Any] = {"cwd": self.home, "env": ray_jobs.ray_environment(), "is_shown": True}
+        if call(self._ray("up", "--yes"), remedy=ray_jobs.REMEDY, **how).returncode:
+            rule, remedy = "Ray's launcher says above why", "`rse-study cluster down` ends what it started"
+            raise self._error("the cluster did not start", rule, remedy)
+
+    def is_up(self) -> bool:
+        """Whether there is a head; if so, do not call `ray up`, which would restart Ray."""
+        if not self.configuration.is_file():
+            return False
+        result = call(self._ray("get-head-ip"), remedy=ray_jobs.REMEDY, cwd=self.home)
+        if result.returncode and NO_HEAD not in result.stderr + result.stdout:
+            remedy = f"`{join(self._ray('get-head-ip'))}` shows more"
+            raise self._error(f"its state is unknown: {complaint(result)}", remedy=remedy)
+        return result.returncode == 0
+
+    def _ray(self, *words: str) -> CommandWords:
+        return ("ray", *words, str(self.configuration))
+
+    def _tunnel(self, port: int) -> CommandWords:
+        return self._ray("dashboard", "--port", str(port))
+
+    @contextmanager
+    def reached(self) -> Iterator[str]:
+        """Open a tunnel to the dashboard for the duration of the context."""
+        (port,) = free_ports(1)
+        address = f"http://127.0.0.1:{port}"
+        tunnel = _started(self._tunnel(port), subprocess.DEVNULL, {}, cwd=self.home)
+        try:
+            if not ray_jobs.answers_within(address, TUNNEL_SECONDS, tunnel):
+                remedy = f"`{join(self._ray('attach'))}` shows what is wrong with the head"
+                raise self._error("its dashboard cannot be reached", remedy=remedy)
+            yield address
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(tunnel.pid, signal.SIGTERM)  # Ray's program and its ssh
+            tunnel.wait()
+
+
+class LocalBackend(RayBackend):
+    """Several nodes on this machine, started by a script."""
+
+    def is_up(self) -> bool:
+        return self._script() is not None and ray_jobs.answers(self._address())
+
+    def dashboard(self, report: JobReport) -> str:
+        return f"{self._address()}, {ray_jobs.token_hint()}" if self._script() else ""
+
+    def reached(self) -> AbstractContextManager[str]:
+        return nullcontext(self._address())
+
+    def command(self, code: Path, job: Job) -> tuple[str, ...]:
+        # No files are sent: nodes that share the job's folder would delete each other's.
+        environment = json.dumps({"env_vars": {"PYTHONPATH": str(code)}})
+        line = f"cd {quote(str(code))} && exec {join(_run_words(job))}"
+        return ("--runtime-env-json", environment, "--", "bash", "-c", line)
+
+    def submission(self, job: Job) -> list[CommandWords]:
+        script = self.folder_of(job.submission_id) / FILES["local"]
+        return [("bash", str(script)), self.submitting(self._address(), job)]
+
+    def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
+        script = self._script() if is_last else None
+        return [*_stopping(self._address(), reports), *([("kill", str(script.pid))] if script else [])]
+
+    def end(self, reports: list[JobReport], is_last: bool) -> None:
+        self.stop(reports)
+        if is_last:
+            self._end_script()
+
+    def start(self, script: Path, job: Job) -> None:
+        self._end_script()  # one that no longer answers
+        log, (port, dashboard_port) = self.home / LOG, free_ports(2)
+        folder = tempfile.mkdtemp(prefix="rse-", dir="/tmp")  # a short path: Ray's sockets lie below it
+        told = {
+            "RSE_STUDY_PORT": port,
+            "RSE_STUDY_DASHBOARD_PORT": dashboard_port,
+            "RSE_STUDY_FOLDER": folder,
+        }
+        with log.open("w", encoding="utf-8") as output:
+            process = _started(("bash", str(script)), output, told)
+        state = {"pid": process.pid, "dashboard_port": dashboard_port, "folder": folder}
+        write_whole(self.home / STATE, json.dumps(state) + "\n")
+        if not ray_jobs.answers_within(self._address(), START_SECONDS, process):
+            self._end_script()
+            raise self._error("the cluster did not start", remedy=f"The output of its processes is in {log}")
+
+    def _address(self) -> str:
+        return f"http://127.0.0.1:{self._state().get('dashboard_port', 'PORT')}"  # a free one, once it is started
+
+    def _state(self) -> dict[str, Any]:
+        with suppress(OSError, ValueError):
+            return dict(json.loads((self.home / STATE).read_text(encoding="utf-8")))
+        return {}
+
+    def _script(self) -> psutil.Process | None:
+        """Return the process of the cluster's script, if it is running."""
+        with suppress(KeyError, psutil.Error):
+            script = psutil.Process(self._state()["pid"])
+            # The id may be another process's by now.
+            return script if f"/{FILES['local']}" in " ".join(script.cmdline()) else None
+        return None
+
+    def _end_script(self) -> None:
+        """End what `start` began, and remove its folder."""
+        if script := self._script():
+            script.terminate()  # the script alone ends the nodes: at once with the head, they would wait for it
+            with suppress(psutil.TimeoutExpired):
+                script.wait(END_SECONDS)
+            with suppress(ProcessLookupError):
+                os.killpg(script.pid, signal.SIGKILL)
+        if folder := self._state().get("folder"):
+            shutil.rmtree(Path(folder), ignore_errors=True)
+        (self.home / STATE).unlink(missing_ok=True)
+
+
+def _started(
+    command: CommandWords, output: Any, variables: dict[str, Any], cwd: Path | None = None
+) -> "subprocess.Popen[bytes]":
+    """Start a program in a group of its own, with its output in a file."""
+    env = our_environment() | {name: str(value) for name, value in variables.items()}
+    return subprocess.Popen(command, stdout=output, cwd=cwd, env=env, **DETACHED)
+
+
+def free_ports(num: int) -> list[int]:
+    """Return ports of this machine at which nobody listens."""
+    with ExitStack() as stack:
+        listeners = [stack.enter_context(socket.socket()) for _ in range(num)]
+        for listener in listeners:
+            listener.bind(("127.0.0.1", 0))
+        return [int(listener.getsockname()[1]) for listener in listeners]

@@ -3,13 +3,18 @@
 Everything else that Slurm, KubeRay or Ray's launcher must know stands in the spec's template.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
+from rse_study.errors import InputError, InputErrors
+from rse_study.registry import did_you_mean
 from rse_study.spec import Spec, field
+from rse_study.study.definition.reading import apply_overrides, build, read_extended
+from rse_study.study.definition.shipped import shipped_clusters
 
 DRIVER_RESOURCE = "rse_driver"
 """resource of the head alone, reserved by drivers and waiting tasks, not CPUs"""
@@ -92,8 +97,7 @@ class ClusterSpec(Spec):
     @property
     def kind(self) -> str:
         """Reader of the template: `slurm`, `kuberay`, `launcher` or `local`."""
-        name = Path(self.template).name
-        return next(kind for end, kind in KINDS.items() if name.endswith(end))
+        return next(kind for end, kind in KINDS.items() if self.template.endswith(end))
 
     @property
     def shared_folders(self) -> tuple[str, ...]:
@@ -108,3 +112,50 @@ class ClusterSpec(Spec):
                 "For example: folder: /shared/me/rse-study"
             )
         return self
+
+
+def cluster_file(given: str) -> Path:
+    """Return the YAML file of a path, with or without its end, or of a shipped name."""
+    path = Path(given)
+    if path.suffix in (".yaml", ".yml") or path.is_file():
+        return path
+    if (own := Path(f"{given}.yaml")).is_file():
+        return own
+    known, wanted = {path.stem: path for path in shipped_clusters()}, given.replace("_", "-")
+    if wanted in known:
+        return known[wanted]
+    rule = "a YAML file or the name of a shipped cluster"
+    raise InputError(f"no cluster {given!r}", where="SPEC", rule=rule, remedy=did_you_mean(given, known))
+
+
+def read_cluster(given: str, overrides: Sequence[str] = ()) -> ClusterSpec:
+    """Read a cluster by path or shipped name; InputErrors lists all wrong fields."""
+    path = cluster_file(given)
+    content = read_extended(path)
+    apply_overrides(content, overrides)
+    try:
+        spec = build(ClusterSpec, content, where=str(path))
+    except InputErrors as error:
+        raise InputErrors([_with_remedy(problem) for problem in error.problems]) from None
+    return spec.model_copy(update={"template": str(_template_file(spec.template, path))})
+
+
+def _template_file(name: str, spec: Path) -> Path:
+    """Return a template beside the spec, or a shipped one."""
+    places = (spec.parent, Path(str(files("clusters"))))
+    if found := next((place / name for place in places if (place / name).is_file()), None):
+        return found
+    rule = f"there is no such file in {spec.absolute().parent}, and none that is shipped"
+    remedy = did_you_mean(name, [path.name for place in places for path in place.glob("*.*[hl]")])
+    raise InputError(f"template = {name!r}", where=str(spec), rule=rule, remedy=remedy)
+
+
+def _with_remedy(problem: InputError) -> InputError:
+    """Explain the price, which has no default, and where everything else stands."""
+    remedy = problem.remedy
+    if problem.what.endswith("price_per_hour") and problem.rule == "is required":
+        remedy = "Write what an hour of one such node costs; 0 if it is free"
+    elif problem.rule.startswith("no such field"):
+        end = "" if remedy.endswith("?") else "."
+        remedy += f"{end} What Slurm, KubeRay or Ray's launcher alone must know stands in the template"
+    return InputError(problem.what, where=problem.where, rule=problem.rule, remedy=remedy)

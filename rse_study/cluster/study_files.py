@@ -3,7 +3,7 @@
 import math
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib.machinery import PathFinder
 from itertools import chain
 from pathlib import Path, PurePath
@@ -35,29 +35,26 @@ def files_of_study(checked: CheckedStudy) -> dict[str, Path]:
     return {path.relative_to(folder).as_posix(): path for path in files}
 
 
-def size_of(files: Mapping[str, Path]) -> int:
-    """Return the number of bytes of files."""
-    return sum(path.stat().st_size for path in files.values())
-
-
 def check_files(spec: ClusterSpec, checked: CheckedStudy) -> Iterator[InputError]:
     """Yield files that a job would look for in vain, or that are too large to send."""
-    shared = [PurePath(folder) for folder in spec.shared_folders]
-    is_here, beside, places = spec.kind == "local", checked.folder.absolute(), dict[str, str]()
+    is_here, places = spec.kind == "local", dict[str, str]()
     for name, at in _names(checked):
         places.setdefault(name, at)
     for name, at in places.items():
-        path = beside / os.path.expanduser(name)
+        path = checked.folder.absolute() / os.path.expanduser(name)
         if os.path.isabs(os.path.expanduser(name)):
-            if not is_here and path.exists() and not any(path.is_relative_to(one) for one in shared):
-                rule = f"nodes of {spec.name} do not see it: it lies in no folder of `shared`"
-                remedy = "Copy it beside the study, by a relative path; or name its folder under `shared`"
-                yield InputError(f"{at} = {name!r}", where=checked.where, rule=rule, remedy=remedy)
+            if is_here or not path.exists() or any(map(path.is_relative_to, spec.shared_folders)):
+                continue
+            rule = f"nodes of {spec.name} do not see it: it lies in no folder of `shared`"
+            remedy = "Copy it beside the study, by a relative path; or name its folder under `shared`"
         elif _is_elsewhere(name) or (not _at(path) and _at(Path.cwd() / name)):
             rule = "lies outside the study's folder, and a job has that folder alone"
             remedy = "Copy it beside the study, or give its absolute path in a folder that all nodes see"
-            yield InputError(f"{at} = {name!r}", where=checked.where, rule=rule, remedy=remedy)
-    size, (most, rule) = size_of(files_of_study(checked)), MOST_BYTES.get(spec.kind, (math.inf, ""))
+        else:
+            continue
+        yield InputError(f"{at} = {name!r}", where=checked.where, rule=rule, remedy=remedy)
+    size = sum(path.stat().st_size for path in files_of_study(checked).values())
+    most, rule = MOST_BYTES.get(spec.kind, (math.inf, ""))
     if size > most:
         remedy = "Put large files on storage that all nodes see, and give their absolute paths"
         what = f"the files beside the study have {size / MIB:,.0f} MiB"
@@ -95,9 +92,8 @@ def _names(checked: CheckedStudy) -> Iterator[tuple[str, str]]:
 
 def _texts(content: Any, at: str) -> Iterator[tuple[str, str]]:
     """Yield every text of a study with its path."""
-    if isinstance(content, dict | list):
-        items = content.items() if isinstance(content, dict) else enumerate(content)
-        for key, value in items:
-            yield from _texts(value, f"{at}.{key}" if at else str(key))
-    elif isinstance(content, str):
+    if isinstance(content, str):
         yield at, content
+    elif isinstance(content, dict | list):
+        for key, value in content.items() if isinstance(content, dict) else enumerate(content):
+            yield from _texts(value, f"{at}.{key}" if at else str(key))

@@ -2,20 +2,17 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rse_study.cluster.backend import Backend
+from rse_study.cluster.batch_backend import KubeRayBackend, SlurmBackend
 from rse_study.cluster.check import check_cluster, check_study_on
-from rse_study.cluster.job import Job, Submission, copy_files, job_files, job_of, sample_job
-from rse_study.cluster.job_report import ACTIVE, JobReport, numbered_id, of_study
-from rse_study.cluster.kuberay_backend import KubeRayBackend
-from rse_study.cluster.launcher_backend import LauncherBackend
-from rse_study.cluster.local_backend import LocalBackend
-from rse_study.cluster.slurm_backend import SlurmBackend
-from rse_study.cluster.spec import ClusterSpec
-from rse_study.cluster.submission_record import SubmissionRecord, read_record, write_record
+from rse_study.cluster.job import Job, copy_files, job_of, sample_job
+from rse_study.cluster.job_report import JobReport, SubmissionRecord, of_study
+from rse_study.cluster.ray_backend import LauncherBackend, LocalBackend
+from rse_study.cluster.spec import STUDY_FILE, ClusterSpec
 from rse_study.cluster.template import filled_template, metadata_of, render
 from rse_study.cluster.wheel import wheel_of_this_version
 from rse_study.errors import InputError, InputErrors, Unavailable
@@ -26,21 +23,8 @@ from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.study.definition.content import read_content
 from rse_study.study.planning.plan import plan_study
 
-SETTLED = (*ACTIVE, "complete")
-"""states in which a job is not resubmitted"""
 PATIENCE_SECONDS = 10.0
 """longest wait for a storage that does not answer"""
-
-
-@dataclass(frozen=True)
-class Submitted:
-    """The result of a submission."""
-
-    submission_id: str
-    handle: str
-    earlier: JobReport | None
-    is_new: bool
-    """False if the earlier job is active or complete"""
 
 
 def backend_of(spec: ClusterSpec, home: Path) -> Backend:
@@ -54,7 +38,7 @@ def backend_of(spec: ClusterSpec, home: Path) -> Backend:
         case "launcher":
             return LauncherBackend(home, spec)
     text = filled_template(spec, sample_job(spec))
-    return KubeRayBackend(home, metadata_of(text, where=spec.template)["namespace"])
+    return KubeRayBackend(home, metadata_of(spec, text)["namespace"])
 
 
 def read_job(spec: ClusterSpec, path: Path, overrides: Sequence[str], limits: Sequence[str] = ()) -> Job:
@@ -66,58 +50,49 @@ def read_job(spec: ClusterSpec, path: Path, overrides: Sequence[str], limits: Se
     return job_of(checked, read_content(path, overrides), spec, wheel_of_this_version(), limits)
 
 
-def prepare_submission(spec: ClusterSpec, backend: Backend, job: Job, jobs: list[JobReport]) -> Submission:
-    """Return a study's submission, with an id the cluster has not used."""
-    used = [report for report in jobs if report.submission_id.startswith(job.submission_id)]
-    if used and not backend.reuses_ids:
-        number = max(report.number for report in used) + 1
-        job = replace(job, submission_id=numbered_id(job.submission_id, number))
-    return Submission(job, render(spec, job), backend.folder_of(job.submission_id))
+def submit_job(spec: ClusterSpec, backend: Backend, job: Job, home: Path, say: Callable[[str], None]) -> str:
+    """Submit a study once, and return what became of it.
 
-
-def submit_job(
-    spec: ClusterSpec, backend: Backend, job: Job, home: Path, say: Callable[[str], None]
-) -> Submitted:
-    """Submit a study once; InputError if another edition of it writes the same ledger."""
+    Raises InputError if another edition of it writes the same ledger.
+    """
     jobs = of_study(backend.jobs(), job.study)
+    used = [each for each in jobs if each.submission_id.startswith(job.submission_id)]
+    _require_one_edition(job, [each for each in jobs if each.is_active and each not in used])
     latest = jobs[-1] if jobs else None
-    _require_one_edition(jobs, job)
-    if latest and latest.submission_id.startswith(job.submission_id) and latest.state in SETTLED:
-        return Submitted(latest.submission_id, latest.handle, latest, is_new=False)
-    submission = prepare_submission(spec, backend, job, jobs)
-    write_submission(submission)
-    say(f"files: {submission.folder}")
-    handle = backend.submit(submission)
-    earlier = read_record(home, job.study)
-    record = SubmissionRecord(
-        study=job.study,
-        storage=job.storage,
-        store=spec.store,
-        price_per_hour=job.price_per_hour,
-        reports=earlier.reports if earlier else (),
-    )
-    write_record(home, record.with_reports(jobs))
-    return Submitted(submission.job.submission_id, handle, latest, is_new=True)
+    if latest and latest in used and latest.state not in ("failed", "stopped"):
+        return f"nothing to do: {_named(latest.submission_id, latest.handle)} {latest}"
+    if used and not backend.reuses_ids:
+        number = max(each.number for each in used) + 1
+        job = replace(job, submission_id=f"{job.submission_id}-{number}")
+    folder = backend.folder_of(job.submission_id)
+    write_job(spec, job, folder)
+    say(f"files: {folder}")
+    handle = backend.submit(job)
+    earlier = SubmissionRecord.read(home, job.study)
+    reports = earlier.reports if earlier else ()
+    record = SubmissionRecord(job.study, job.storage, spec.store, job.price_per_hour, reports)
+    record.with_reports(jobs).write(home)
+    resumed = f"; the earlier one {latest}, and this one resumes it" if latest else ""
+    return f"submitted {_named(job.submission_id, handle)}{resumed}"
 
 
-def write_submission(submission: Submission) -> list[Path]:
-    """Write the files of a submission into its folder, and return them."""
-    folder = submission.folder
-    rendered = {file.name: file.text.encode() for file in submission.files}
-    contents = rendered | job_files(submission.job)
+def _named(submission_id: str, handle: str) -> str:
+    return submission_id if handle == submission_id else f"{submission_id} (job {handle})"
+
+
+def write_job(spec: ClusterSpec, job: Job, folder: Path) -> list[Path]:
+    """Write the files of a job into its folder, and return them."""
+    contents = render(spec, job) | {STUDY_FILE: job.study_yaml}
     try:
-        written = [write_whole(folder / name, content) for name, content in contents.items()]
-        return [*written, *copy_files(submission.job, folder)]
+        written = [write_whole(folder / name, text) for name, text in contents.items()]
+        written.append(write_whole(folder / job.wheel.name, job.wheel.content))
+        return [*written, *copy_files(job, folder)]
     except OSError as error:
-        remedy = "Is this a machine that sees the folder?"
-        raise InputError(
-            f"cannot be written: {error.strerror or error}", where=str(folder), remedy=remedy
-        ) from None
+        what = f"cannot be written: {error.strerror or error}"
+        raise InputError(what, where=str(folder), remedy="Is this a machine that sees the folder?") from None
 
 
-def _require_one_edition(jobs: list[JobReport], job: Job) -> None:
-    active = [each for each in jobs if each.is_active]
-    others = [each for each in active if not each.submission_id.startswith(job.submission_id)]
+def _require_one_edition(job: Job, others: list[JobReport]) -> None:
     if others:
         what = f"{job.study} is {others[-1].state} as {others[-1].submission_id}, from another version of its file"
         remedy = "Wait for its end, or end it with `rse-study cluster down`, and submit this one then"

@@ -4,24 +4,17 @@ import base64
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from rse_study.cluster.job import STUDY_FILE, Job, RenderedFile
-from rse_study.cluster.spec import ClusterSpec
+from rse_study.cluster.job import Job, yaml_text
+from rse_study.cluster.spec import STUDY_FILE, ClusterSpec, Machine
 from rse_study.cluster.wheel import as_tar, files_in
-from rse_study.cluster.yaml_text import yaml_text
 from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
 from rse_study.yaml12 import parse_yaml
 
-FILES = {
-    "slurm": "job.sbatch",
-    "kuberay": "rayjob.yaml",
-    "launcher": "cluster.yaml",
-    "local": "cluster.sh",
-}
+FILES = {"slurm": "job.sbatch", "kuberay": "rayjob.yaml", "launcher": "cluster.yaml", "local": "cluster.sh"}
 """name of the rendered template"""
 CONFIG_MAP = "configmap.yaml"
 CODE_FILE = "code.tar.xz"
@@ -31,43 +24,37 @@ UNSAFE = re.compile(r"""['"\\$`]""")
 RULE = "a template takes no quotes, $, \\ or control characters"
 
 
-def render(spec: ClusterSpec, job: Job) -> tuple[RenderedFile, ...]:
-    """Return the files for Slurm, Kubernetes, Ray's launcher, or a shell."""
+def render(spec: ClusterSpec, job: Job) -> dict[str, str]:
+    """Return the files for Slurm, Kubernetes, Ray's launcher, or a shell, by name."""
     text = filled_template(spec, job)
-    file = RenderedFile(FILES[spec.kind], text)
-    if spec.kind != "kuberay":
-        return (file,)
-    has_code = any("PYTHONPATH" in line for line in text.splitlines() if not line.lstrip().startswith("#"))
-    content = config_map(job, metadata_of(text, where=spec.template), has_code=has_code)
-    return (RenderedFile(CONFIG_MAP, yaml_text(content)), file)
+    files = {FILES[spec.kind]: text}
+    return {CONFIG_MAP: config_map(spec, job, text)} | files if spec.kind == "kuberay" else files
 
 
-def metadata_of(text: str, *, where: str) -> dict[str, Any]:
+def metadata_of(spec: ClusterSpec, text: str) -> dict[str, Any]:
     """Return name and namespace of a RayJob."""
-    manifest = parse_yaml(text, where=where)
+    manifest = parse_yaml(text, where=spec.template)
     metadata = manifest.get("metadata")
     if manifest.get("kind") != "RayJob" or not isinstance(metadata, dict) or not metadata.get("name"):
         rule, remedy = "a RayJob with metadata.name is expected", "Begin with a copy of kuberay.rayjob.yaml"
-        raise InputError("is no RayJob", where=where, rule=rule, remedy=remedy)
+        raise InputError("is no RayJob", where=spec.template, rule=rule, remedy=remedy)
     return {"name": metadata["name"], "namespace": str(metadata.get("namespace") or "default")}
 
 
-def config_map(job: Job, metadata: dict[str, Any], *, has_code: bool) -> dict[str, Any]:
+def config_map(spec: ClusterSpec, job: Job, ray_job: str) -> str:
     """Return the ConfigMap with study and code, or raise InputError if too large."""
+    lines = ray_job.splitlines()
+    has_code = any("PYTHONPATH" in line for line in lines if not line.lstrip().startswith("#"))
     own = {name: path.read_bytes() for name, path in job.files.items()}
     code = as_tar((files_in(job.wheel) if has_code else {}) | {STUDY_FILE: job.study_yaml.encode()} | own)
     if len(code) > MOST_BYTES:
+        what = f"study and code have {len(code):,} bytes"
         rule = f"a ConfigMap holds at most {MOST_BYTES:,} bytes"
         remedy = "Put this version into the image, and PYTHONPATH out of the template: then it is not sent"
-        raise InputError(
-            f"study and code have {len(code):,} bytes", where=job.study, rule=rule, remedy=remedy
-        )
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": metadata | {"labels": {"app.kubernetes.io/managed-by": "rse-study"}},
-        "binaryData": {CODE_FILE: base64.b64encode(code).decode()},
-    }
+        raise InputError(what, where=job.study, rule=rule, remedy=remedy)
+    labels = {"labels": {"app.kubernetes.io/managed-by": "rse-study"}}
+    content = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata_of(spec, ray_job) | labels}
+    return yaml_text(content | {"binaryData": {CODE_FILE: base64.b64encode(code).decode()}})
 
 
 def read_template(spec: ClusterSpec) -> str:
@@ -97,18 +84,7 @@ def values_of(spec: ClusterSpec, job: Job) -> dict[str, str]:
 
     Raises InputErrors for values that could end a quoted word of a shell or of YAML.
     """
-    limits, groups = spec.limits, spec.workers
-    plain = {
-        "id": job.submission_id,
-        "study": job.study,
-        "wheel": job.wheel.name,
-        "limits.minutes": max(1, round(limits.hours * 60)),
-        "limits.seconds": round(limits.hours * 3600),
-        "limits.idle_seconds": round(limits.idle_minutes * 60),
-        "max_nodes": sum(group.max_nodes for group in groups.values()),
-        **dict(_flat("", spec.model_dump(exclude={"template", "shared"}))),
-    }
-    texts = {name: _text(value) for name, value in plain.items()}
+    texts = {name: _text(value) for name, value in _plain(spec, job).items()}
     problems = [
         InputError(f"{name} = {value!r}", where=spec.name, rule=RULE, remedy="Write it without them")
         for name, value in texts.items()
@@ -116,34 +92,40 @@ def values_of(spec: ClusterSpec, job: Job) -> dict[str, str]:
     ]
     if problems:
         raise InputErrors(problems)
-    labels = {f"workers.{name}.labels_json": json.dumps(group.labels) for name, group in groups.items()}
-    return texts | labels | {"options": shlex.join(job.options), "nodes": node_types(spec)}
+    for name, group in spec.workers.items():
+        texts[f"workers.{name}.labels_json"] = json.dumps(group.labels)
+    return texts | {"options": shlex.join(job.options), "nodes": node_types(spec)}
 
 
-def _flat(at: str, content: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the values of a spec by their paths."""
-    for key, value in content.items():
-        if key == "labels":
-            yield f"{at}{key}", ",".join(f"{name}={label}" for name, label in value.items())
-        elif isinstance(value, Mapping):
-            yield from _flat(f"{at}{key}.", dict(value))
-        else:
-            yield f"{at}{key}", value
-        if key == "memory_gib":
-            yield f"{at}memory_mib", round(value * 1024)
+def _plain(spec: ClusterSpec, job: Job) -> dict[str, Any]:
+    """Return the values of job and spec that stand in quotes, by their paths."""
+    limits, groups = spec.limits, {f"workers.{name}": group for name, group in spec.workers.items()}
+    plain: dict[str, Any] = {
+        "id": job.submission_id,
+        "study": job.study,
+        "wheel": job.wheel.name,
+        "limits.minutes": max(1, round(limits.hours * 60)),
+        "limits.seconds": round(limits.hours * 3600),
+        "limits.idle_seconds": round(limits.idle_minutes * 60),
+        "max_nodes": sum(group.max_nodes for group in groups.values()),
+        **{key: getattr(spec, key) for key in ("name", "folder", "storage", "store")},
+    }
+    for at, part in {"limits": limits, "head": spec.head, **groups}.items():
+        plain |= {f"{at}.{key}": value for key, value in part}
+        if isinstance(part, Machine):
+            plain[f"{at}.memory_mib"] = round(part.memory_gib * 1024)
+    for at, group in groups.items():
+        plain[f"{at}.labels"] = ",".join(f"{name}={label}" for name, label in group.labels.items())
+    return plain
 
 
 def node_types(spec: ClusterSpec) -> str:
     """Return the nodes that may join as JSON; neither Ray nor a queue announces them."""
-    nodes = [
-        {
-            "name": name,
-            "resources": {"CPU": group.cpus, **({"GPU": group.gpus} if group.gpus else {})},
-            **({"labels": group.labels} if group.labels else {}),
-            "max": group.max_nodes,
-        }
-        for name, group in spec.workers.items()
-    ]
+    nodes = []
+    for name, group in spec.workers.items():
+        resources = {"CPU": group.cpus, **({"GPU": group.gpus} if group.gpus else {})}
+        labels = {"labels": group.labels} if group.labels else {}
+        nodes.append({"name": name, "resources": resources, **labels, "max": group.max_nodes})
     return json.dumps(nodes)
 
 

@@ -10,17 +10,16 @@ import io
 import tarfile
 import tomllib
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from rse_study.errors import InputError
 
 DISTRIBUTION = "rse-study"
 PACKAGES = ("rse_study", "analysis", "search_spaces", "clusters")
 TAGS = b"Wheel-Version: 1.0\nGenerator: rse-study\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-EARLIEST = (1980, 1, 1, 0, 0, 0)  # earliest date in a zip; today's would change the bytes every time
 
 
 @dataclass(frozen=True)
@@ -33,45 +32,21 @@ class Wheel:
 
 def wheel_of_this_version() -> Wheel:
     """Return the wheel of the running code; raise InputError without a version."""
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[2]  # a checkout, or site-packages
     version, info = _version_and_metadata(root)
-    return packed(root, version, info)
-
-
-def files_in(wheel: Wheel) -> dict[str, bytes]:
-    """Return the contents of a wheel's files by name."""
-    with zipfile.ZipFile(io.BytesIO(wheel.content)) as files:
-        return {name: files.read(name) for name in files.namelist()}
-
-
-def as_tar(files: Mapping[str, bytes]) -> bytes:
-    """Return files as a .tar.xz, which is half as large as a wheel."""
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:xz", format=tarfile.GNU_FORMAT) as archive:
-        for name, content in files.items():
-            member = tarfile.TarInfo(name)  # without date and owner: the same bytes every time
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-    return stream.getvalue()
-
-
-def packed(root: Path, version: str, info: str) -> Wheel:
-    """Return a wheel of the packages below `root`: a checkout, or site-packages."""
     stem = f"{DISTRIBUTION.replace('-', '_')}-{version}"
-    files = dict(_files(root))
+    paths = [path for package in PACKAGES for path in sorted((root / package).rglob("*")) if path.is_file()]
+    files = {
+        path.relative_to(root).as_posix(): path.read_bytes()
+        for path in paths
+        if "__pycache__" not in path.parts
+    }
     files[f"{stem}.dist-info/METADATA"] = info.encode()
     files[f"{stem}.dist-info/WHEEL"] = TAGS
     files[f"{stem}.dist-info/entry_points.txt"] = b"[console_scripts]\nrse-study = rse_study.cli:main\n"
     record = f"{stem}.dist-info/RECORD"
     files[record] = "".join([*(_record_line(name, files[name]) for name in files), f"{record},,\n"]).encode()
     return Wheel(f"{stem}-py3-none-any.whl", zipped(files.items()))
-
-
-def _files(root: Path) -> Iterator[tuple[str, bytes]]:
-    for package in PACKAGES:
-        for path in sorted((root / package).rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                yield PurePosixPath(path.relative_to(root)).as_posix(), path.read_bytes()
 
 
 def _version_and_metadata(root: Path) -> tuple[str, str]:
@@ -99,7 +74,24 @@ def zipped(files: Iterable[tuple[str, bytes]]) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for name, content in files:
-            entry = zipfile.ZipInfo(name, EARLIEST)
+            entry = zipfile.ZipInfo(name)  # of 1980: today's date would change the bytes every time
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
             archive.writestr(entry, content, compresslevel=9)  # the archive's own level is ignored
+    return stream.getvalue()
+
+
+def files_in(wheel: Wheel) -> dict[str, bytes]:
+    """Return the contents of a wheel's files by name."""
+    with zipfile.ZipFile(io.BytesIO(wheel.content)) as files:
+        return {name: files.read(name) for name in files.namelist()}
+
+
+def as_tar(files: Mapping[str, bytes]) -> bytes:
+    """Return files as a .tar.xz, which is half as large as a wheel."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:xz", format=tarfile.GNU_FORMAT) as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)  # without date and owner: the same bytes every time
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
     return stream.getvalue()

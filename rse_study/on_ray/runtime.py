@@ -13,7 +13,7 @@ from threading import Event
 from ray.tune import Callback, with_parameters
 
 from rse_study.cluster.node_capacity import Node
-from rse_study.cluster.ray_backend import token_hint
+from rse_study.cluster.ray_jobs import token_hint
 from rse_study.errors import GOES_ON, InputError, Unavailable
 from rse_study.on_ray import tuner
 from rse_study.on_ray.nodes.cluster_watch import STUCK_SECONDS, ClusterWatch, JoinedRay, OwnRay, RayLost

@@ -5,14 +5,13 @@
 
 from pathlib import Path
 
-from rse_study.cluster.job import RenderedFile
 from rse_study.cluster.template import render
 from tests.cluster.samples import CLUSTERS, job_on, shipped
 
 FOLDER = Path(__file__).parent / "golden"
 
 
-def rendered(name: str) -> tuple[RenderedFile, ...]:
+def rendered(name: str) -> dict[str, str]:
     spec = shipped(name)
     return render(spec, job_on(spec))
 
@@ -20,7 +19,7 @@ def rendered(name: str) -> tuple[RenderedFile, ...]:
 if __name__ == "__main__":
     for name in CLUSTERS:
         (FOLDER / name).mkdir(parents=True, exist_ok=True)
-        for file in rendered(name):
-            path = FOLDER / name / file.name
-            path.write_text(file.text, encoding="utf-8")
+        for file, text in rendered(name).items():
+            path = FOLDER / name / file
+            path.write_text(text, encoding="utf-8")
             print(path.relative_to(Path.cwd()))

@@ -4,13 +4,13 @@ import shutil
 from pathlib import Path
 
 from rse_study.cluster.job import Job, run_options
-from rse_study.cluster.reading import read_cluster, shipped_clusters
-from rse_study.cluster.spec import ClusterSpec
+from rse_study.cluster.spec import ClusterSpec, read_cluster
 from rse_study.cluster.wheel import Wheel, zipped
+from rse_study.study.definition.shipped import shipped_clusters
 
 WHEEL = Wheel("rse_study-0.1.0-py3-none-any.whl", zipped([("rse_study/__init__.py", b"")]))
 STUDY = "name: little\nquestion: Does it run?\n"
-CLUSTERS = tuple(shipped_clusters())
+CLUSTERS = tuple(path.stem for path in shipped_clusters())
 TINY_GRID = """
 name: {name}
 question: Does a study end on a real cluster?
@@ -40,15 +40,13 @@ def shipped(name: str, *overrides: str) -> ClusterSpec:
     return read_cluster(name, overrides)
 
 
-def edited(
-    folder: Path, name: str, *changes: tuple[str, str], overrides: tuple[str, ...] = ()
-) -> ClusterSpec:
-    """A shipped cluster whose template a site has copied and changed."""
-    spec = shipped(name, *overrides)
+def edited(folder: Path, name: str, *given: str | tuple[str, str]) -> ClusterSpec:
+    """A shipped cluster with overrides, whose template a site has copied and changed."""
+    spec = shipped(name, *(one for one in given if isinstance(one, str)))
     template = folder / Path(spec.template).name
     shutil.copy(spec.template, template)
     text = template.read_text(encoding="utf-8")
-    for before, after in changes:
+    for before, after in (one for one in given if not isinstance(one, str)):
         assert before in text, before
         text = text.replace(before, after)
     template.write_text(text, encoding="utf-8")

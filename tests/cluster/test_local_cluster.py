@@ -14,12 +14,11 @@ import psutil
 import pytest
 
 from rse_study.cli.verbs.status.content import state_of
-from rse_study.cluster.job import Job, Submission
+from rse_study.cluster.job import Job
 from rse_study.cluster.job_report import JobReport
-from rse_study.cluster.local_backend import STATE, LocalBackend
-from rse_study.cluster.reading import read_cluster
-from rse_study.cluster.submit import write_submission
-from rse_study.cluster.template import render
+from rse_study.cluster.ray_backend import STATE, LocalBackend
+from rse_study.cluster.spec import read_cluster
+from rse_study.cluster.submit import write_job
 from rse_study.cluster.wheel import Wheel, zipped
 from rse_study.errors import InputError
 from tests.cluster.samples import TINY_GRID
@@ -37,22 +36,16 @@ def home() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def spec_file(home: Path) -> Path:
-    content = {
-        "template": "local.sh",
-        "name": "try",
-        "head": {"cpus": 1, "memory_gib": 1, "price_per_hour": 1},
-        "workers": {"cpu": {"max_nodes": 1, "cpus": 1, "memory_gib": 2, "price_per_hour": 2}},
-    }
-    (home / "spec.yaml").write_text(json.dumps(content), encoding="utf-8")
+    prices = "head: {price_per_hour: 1}\nworkers: {cpu: {max_nodes: 1, price_per_hour: 2}}\n"
+    (home / "spec.yaml").write_text(f"extends: local\nname: try\n{prices}", encoding="utf-8")
     return home / "spec.yaml"
 
 
 @pytest.fixture(scope="module")
 def backend(home: Path, spec_file: Path) -> Iterator[LocalBackend]:
     """Starts with the first job; whatever a test leaves is ended."""
-    variables = ("RAY_AUTH_TOKEN", "RAY_AUTH_MODE", "HOME")
     with pytest.MonkeyPatch.context() as patch:
-        for name in variables:
+        for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_MODE"):
             patch.delenv(name, raising=False)
         patch.setenv("HOME", str(home))
         patch.setenv("RSE_STUDY_CACHE", str(home / "cache"))
@@ -62,12 +55,15 @@ def backend(home: Path, spec_file: Path) -> Iterator[LocalBackend]:
         running.end([], is_last=True)
 
 
-def test_a_job_runs_the_code_of_its_wheel(backend: LocalBackend, capfd):
+def test_a_job_runs_the_code_of_its_wheel_and_its_id_is_used_once(backend: LocalBackend, capfd):
     submit(backend, "rse-code-0123456789ab", "print('code:', __file__)")
-    assert wait_until_over(backend, "rse-code-0123456789ab").state == "complete"
-    backend.show_log(report_of(backend, "rse-code-0123456789ab"), is_followed=True)
+    report = wait_until_over(backend, "rse-code-0123456789ab")
+    assert report.state == "complete"
+    backend.show_log(report, is_followed=True)
     folder = backend.folder_of("rse-code-0123456789ab")
     assert f"code: {folder}/code/rse_study/__main__.py" in capfd.readouterr().out
+    with pytest.raises(InputError, match="rse-code-0123456789ab already exists"):
+        submit(backend, "rse-code-0123456789ab", "pass")
 
 
 def test_nobody_else_reaches_it(backend: LocalBackend):
@@ -80,11 +76,6 @@ def test_nobody_else_reaches_it(backend: LocalBackend):
     assert {"gcs_server", "raylet"} <= {name for _, name in listening}
     assert {ip for ip, _ in listening} == {"127.0.0.1"}, listening
     assert ray_folder(backend).stat().st_mode & 0o777 == 0o700
-
-
-def test_a_used_id_is_refused(backend: LocalBackend):
-    with pytest.raises(InputError, match="rse-code-0123456789ab already exists"):
-        submit(backend, "rse-code-0123456789ab", "pass")
 
 
 def test_a_job_that_fails_says_how(backend: LocalBackend):
@@ -145,13 +136,10 @@ def ray_folder(backend: LocalBackend) -> Path:
 
 def submit(backend: LocalBackend, submission_id: str, code: str) -> None:
     """Submit a line of Python as the program of a job's wheel."""
-    wheel = Wheel(
-        "code.whl", zipped([("rse_study/__init__.py", b""), ("rse_study/__main__.py", code.encode())])
-    )
-    job = Job("code", submission_id, "name: code\n", "", (), wheel)
-    submission = Submission(job, render(backend.spec, job), backend.folder_of(submission_id))
-    write_submission(submission)
-    backend.submit(submission)
+    files = [("rse_study/__init__.py", b""), ("rse_study/__main__.py", code.encode())]
+    job = Job("code", submission_id, "name: code\n", "", (), Wheel("code.whl", zipped(files)))
+    write_job(backend.spec, job, backend.folder_of(submission_id))
+    backend.submit(job)
 
 
 def report_of(backend: LocalBackend, submission_id: str) -> JobReport:

@@ -1,23 +1,44 @@
 """A study is submitted once, and again only where its job ended before its end."""
 
-import dataclasses
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from rse_study.cluster.job import Job
-from rse_study.cluster.reading import read_cluster
-from rse_study.cluster.submission_record import read_record
+from rse_study.cluster.job_report import JobReport, JobState, SubmissionRecord
 from rse_study.cluster.submit import submit_job
-from rse_study.cluster.wheel import Wheel
 from rse_study.errors import InputError
-from tests.cluster.memory_cluster import MemoryCluster
+from tests.cluster.samples import job_on, shipped
 
-SPEC = read_cluster("local")
-JOB = Job(
-    "grid", "rse-grid-0123456789ab", "name: grid\n", "", ("python",), Wheel("a-1-py3-none-any.whl", b"wheel")
-)
-AGAIN = "rse-grid-0123456789ab-2"
+SPEC = shipped("local")
+JOB = job_on(SPEC, "grid")
+ID = JOB.submission_id
+
+
+@dataclass
+class MemoryCluster:
+    """A cluster that is a list: a test says what becomes of its jobs."""
+
+    folder: Path
+    reuses_ids: bool = False
+    known: list[JobReport] = field(default_factory=list)
+
+    def folder_of(self, submission_id: str) -> Path:
+        return self.folder / submission_id
+
+    def jobs(self) -> list[JobReport]:
+        return list(self.known)
+
+    def submit(self, job: Job) -> str:
+        self.known.append(
+            JobReport(job.submission_id, str(len(self.known) + 1), "running", "RUNNING", started=1.0)
+        )
+        return self.known[-1].handle
+
+    def becomes(self, state: JobState) -> None:
+        """Have the newest job end so."""
+        self.known[-1] = replace(self.known[-1], state=state, native=state.upper(), ended=2.0)
 
 
 @pytest.fixture
@@ -25,86 +46,64 @@ def cluster(tmp_path: Path) -> MemoryCluster:
     return MemoryCluster(tmp_path / "home")
 
 
-def submit(cluster: MemoryCluster, job: Job = JOB):
+def submit(cluster: MemoryCluster, job: Job = JOB) -> str:
     return submit_job(SPEC, cluster, job, cluster.folder, print)
 
 
-def test_a_study_that_runs_or_ended_well_is_left_alone(cluster):
-    assert submit(cluster).is_new
-    second = submit(cluster)
-    assert not second.is_new and second.earlier.state == "running"
+def record(cluster: MemoryCluster) -> SubmissionRecord:
+    found = SubmissionRecord.read(cluster.folder, "grid")
+    assert found is not None
+    return found
+
+
+def test_a_study_that_runs_or_ended_well_is_left_alone_with_its_files_and_record(cluster):
+    assert submit(cluster) == f"submitted {ID} (job 1)"
+    assert submit(cluster) == f"nothing to do: {ID} (job 1) is running (RUNNING)"
     cluster.becomes("complete")
-    assert not submit(cluster).is_new
-    assert len(cluster.known) == 1
+    assert submit(cluster) == f"nothing to do: {ID} (job 1) has completed (COMPLETE)"
+    names = {path.name for path in (cluster.folder / ID).iterdir()}
+    assert names == {"cluster.sh", "study.yaml", JOB.wheel.name}
+    assert (cluster.folder / ID / JOB.wheel.name).read_bytes() == JOB.wheel.content
+    assert record(cluster) == SubmissionRecord("grid", "", "studies", 0)
 
 
-@pytest.mark.parametrize("end", ["failed", "stopped"])
-def test_a_job_that_ended_early_is_submitted_under_another_id(cluster, end):
-    submit(cluster)
-    cluster.becomes(end)
-    again = submit(cluster)
-    assert again.is_new and again.submission_id == AGAIN and again.earlier.state == end
-    cluster.becomes(end)
-    assert submit(cluster).submission_id == "rse-grid-0123456789ab-3"
-
-
-def test_an_id_that_may_be_used_again_stays_the_same(cluster):
-    cluster.reuses_ids = True
+def test_a_job_that_ended_early_is_submitted_under_another_id_unless_that_may_be_used_again(cluster):
     submit(cluster)
     cluster.becomes("failed")
-    assert submit(cluster).submission_id == JOB.submission_id
+    resumed = "the earlier one failed (FAILED), and this one resumes it"
+    assert submit(cluster) == f"submitted {ID}-2 (job 2); {resumed}"
+    cluster.becomes("stopped")
+    assert submit(cluster).startswith(f"submitted {ID}-3 (job 3); the earlier one was stopped")
+    cluster.becomes("failed")
+    cluster.reuses_ids = True
+    assert submit(cluster) == f"submitted {ID} (job 4); {resumed}"
 
 
 def test_a_study_has_one_driver_at_a_time(cluster):
     submit(cluster)
-    edited = dataclasses.replace(JOB, submission_id="rse-grid-ba9876543210")
-    with pytest.raises(
-        InputError, match="from another version of its file: a study has one driver at a time"
-    ):
-        submit(cluster, edited)
+    edition = replace(JOB, submission_id="rse-grid-ba9876543210")
+    with pytest.raises(InputError, match="another version of its file: a study has one driver at a time"):
+        submit(cluster, edition)
     cluster.becomes("stopped")
-    assert submit(cluster, edited).submission_id == "rse-grid-ba9876543210"
+    assert submit(cluster, edition).startswith("submitted rse-grid-ba9876543210 (job 2)")
 
 
-def test_files_and_record_are_written(cluster):
-    submit(cluster)
-    names = {path.name for path in (cluster.folder / JOB.submission_id).iterdir()}
-    assert names == {"cluster.sh", "study.yaml", "a-1-py3-none-any.whl"}
-    record = read_record(cluster.folder, "grid")
-    assert record is not None
-    assert (record.study, record.store, record.price_per_hour) == ("grid", "studies", 0)
-
-
-def test_jobs_that_the_cluster_forgets_stay_on_record(cluster):
+def test_jobs_that_the_cluster_forgets_stay_on_record_and_are_over(cluster):
     submit(cluster)
     cluster.becomes("failed")
     submit(cluster)
-    record = read_record(cluster.folder, "grid")
-    assert record is not None
-    seen = record.with_reports([cluster.known[1]])
+    seen = record(cluster).with_reports([cluster.known[1]])
     assert [(each.handle, each.state) for each in seen.reports] == [("1", "failed"), ("2", "running")]
-
-
-def test_a_job_that_ran_when_its_cluster_went_is_over(cluster):
-    submit(cluster)
-    record = read_record(cluster.folder, "grid")
-    assert record is not None
-    gone = record.with_reports(cluster.known).with_reports([])
-    (report,) = gone.reports
-    assert (report.state, report.native) == ("stopped", "GONE")
+    gone = seen.with_reports([])
+    assert [(each.state, each.native) for each in gone.reports] == [("failed", "FAILED"), ("stopped", "GONE")]
     assert gone.with_reports([]).reports == gone.reports, "it ended once"
 
 
-def test_a_damaged_record_is_named(cluster):
-    submit(cluster)
-    file = cluster.folder / "grid.json"
-    file.write_text(file.read_text(encoding="utf-8")[:-9], encoding="utf-8")
+def test_a_damaged_record_and_a_folder_that_cannot_be_written_are_named(cluster):
+    cluster.folder.mkdir()
+    (cluster.folder / "grid.json").write_text("{", encoding="utf-8")
     with pytest.raises(InputError, match=r"grid\.json: damaged: .*Move it away"):
-        read_record(cluster.folder, "grid")
-
-
-def test_a_folder_that_cannot_be_written_is_named(cluster):
-    cluster.folder.parent.mkdir(parents=True, exist_ok=True)
-    cluster.folder.write_text("a file", encoding="utf-8")
-    with pytest.raises(InputError, match="cannot be written"):
         submit(cluster)
+    cluster.folder = cluster.folder / "grid.json"
+    with pytest.raises(InputError, match="cannot be written"):
+        submit(MemoryCluster(cluster.folder))

@@ -5,9 +5,9 @@ import gzip
 import json
 import os
 import re
-import shlex
 import subprocess
 import tarfile
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from random import Random
@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from rse_study.cluster.job_report import numbered_id, submission_stem
-from rse_study.cluster.node_capacity import NODES_VARIABLE, nodes_to_come
+from rse_study.cluster.job_report import submission_stem
+from rse_study.cluster.node_capacity import nodes_to_come
 from rse_study.cluster.spec import ClusterSpec, Limits, Machine, WorkerGroup
 from rse_study.cluster.template import filled_template, node_types, render, values_of
 from rse_study.cluster.wheel import zipped
@@ -28,31 +28,23 @@ from tests.cases import cases
 from tests.cluster.golden_files import FOLDER, rendered
 from tests.cluster.samples import CLUSTERS, WHEEL, edited, job_on, shipped
 
+PAGE = Path(__file__).parents[2] / "docs" / "clusters.md"
 SCHEMA = Path(os.environ.get("RSE_STUDY_DATA") or "absent") / "kuberay" / "rayjob-v1-schema.json.gz"
 METADATA = ("name", "generateName", "namespace", "labels", "annotations", "finalizers", "ownerReferences")
-KUEUE = [
+COMMENTED = [
     ("# kueue.x-k8s.io", "kueue.x-k8s.io"),
     ("# suspend: true", "suspend: true"),
     ("enableInTreeAutoscaling: true", "enableInTreeAutoscaling: false"),
+    ("# - {name: shared-data", "- {name: shared-data"),
+    ("# nodeSelector", "nodeSelector"),
+    ("# imagePullSecrets", "imagePullSecrets"),
 ]
-VOLUME = [("# - {name: shared-data", "- {name: shared-data")]
-PLACES = [("# nodeSelector", "nodeSelector"), ("# imagePullSecrets", "imagePullSecrets")]
 
 
-@cases("name", CLUSTERS)
-def test_the_files_are_those_in_golden(name):
-    """YAML by its content, without comments and order of keys."""
-    folder = FOLDER / name
-    kept = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
-    files = {file.name: file.text for file in rendered(name)}
-    assert {at: read(at, text) for at, text in files.items()} == {
-        at: read(at, text) for at, text in kept.items()
-    }, "python -m tests.cluster.golden_files writes them anew"
-    assert {path.name for path in FOLDER.iterdir()} == set(CLUSTERS)
-
-
-def read(name: str, text: str) -> object:
-    return parse_yaml(text, where=name) if name.endswith(".yaml") else text
+def test_the_files_are_those_in_golden():
+    kept = {path.relative_to(FOLDER).as_posix(): path.read_text("utf-8") for path in FOLDER.glob("*/*")}
+    files = {f"{name}/{file}": text for name in CLUSTERS for file, text in rendered(name).items()}
+    assert files == kept, "python -m tests.cluster.golden_files writes them anew"
 
 
 @needs.programs("shellcheck")
@@ -62,32 +54,15 @@ def test_shellcheck_warns_of_nothing(file):
     assert said.stdout == ""
 
 
-@cases("name", CLUSTERS)
-def test_every_file_asks_for_the_token_and_holds_none(name, monkeypatch):
-    monkeypatch.setenv("RAY_AUTH_TOKEN", "5ecret")
-    texts = [file.text for file in rendered(name)]
-    assert any("RAY_AUTH_MODE" in text for text in texts)
-    assert not any("5ecret" in text for text in texts)
-
-
-@cases(("name", "count"), [("aws-gpu", 8), ("local", 2), ("onprem", 2), ("slurm", 2)])
-def test_the_driver_reads_the_groups_of_the_spec(name, count):
-    (node,) = nodes_to_come({NODES_VARIABLE: node_types(shipped(name))})
-    assert node.count == count
-
-
-def test_the_head_alone_is_told_which_nodes_may_join():
-    content = parse_yaml(rendered("gcp-gpu")[0].text, where="")
-    (head,) = (line for line in content["head_start_ray_commands"] if "ray start" in line)
-    (word,) = (word for word in shlex.split(head) if word.startswith(NODES_VARIABLE))
-    assert nodes_to_come(dict([word.split("=", 1)]))[0].count == 8
-    assert NODES_VARIABLE not in " ".join(content["worker_start_ray_commands"])
+def test_the_driver_reads_the_groups_of_the_spec():
+    (node,) = nodes_to_come({"RSE_STUDY_NODES": node_types(shipped("aws-gpu"))})
+    assert (node.name, node.resources, node.count) == ("gpu", {"CPU": 4, "GPU": 1}, 8)
 
 
 def test_rays_autoscaler_reads_the_rayjob():
     """The head offers the driver's resource and no CPU, workers what the spec says."""
     config = pytest.importorskip("ray.autoscaler._private.kuberay.autoscaling_config")
-    manifest = parse_yaml(rendered("kuberay")[1].text, where="")
+    manifest = parse_yaml(rendered("kuberay")["rayjob.yaml"], where="")
     cluster = {"metadata": {"namespace": "default", "name": "c"}, "spec": manifest["spec"]["rayClusterSpec"]}
     types = config._derive_autoscaling_config_from_ray_cr(cluster)["available_node_types"]
     head, group = types["headgroup"]["resources"], types["gpu"]
@@ -110,22 +85,14 @@ def strict(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 @needs.skip_for("" if SCHEMA.is_file() else needs.reason_without_data(f"kuberay/{SCHEMA.name}"))
-@cases("changes", [[], [*KUEUE, *VOLUME, *PLACES]])
+@cases("changes", [[], COMMENTED])
 def test_kuberay_knows_every_field_of_the_rayjob_also_of_its_commented_lines(changes, tmp_path):
     """By its schema, read strictly, for Kubernetes drops unknown fields silently."""
     schema = json.loads(gzip.decompress(SCHEMA.read_bytes()))
     schema["properties"]["metadata"] = {"type": "object", "properties": {name: {} for name in METADATA}}
     spec = edited(tmp_path, "kuberay", *changes)
-    manifest = parse_yaml(render(spec, job_on(spec))[1].text, where="")
+    manifest = parse_yaml(render(spec, job_on(spec))["rayjob.yaml"], where="")
     assert [error.message for error in Draft7Validator(strict(schema)).iter_errors(manifest)] == []
-
-
-def job_with(tmp_path, spec, code):
-    (tmp_path / "corpus").mkdir()
-    (tmp_path / "corpus" / "one.txt").write_text("a")
-    files = dict.fromkeys(("dev.tsv", "corpus/one.txt"), tmp_path / "corpus" / "one.txt")
-    wheel = type(WHEEL)(WHEEL.name, code)
-    return type(job_on(spec))(**{**vars(job_on(spec)), "wheel": wheel, "files": files})
 
 
 @cases(("changes", "code"), [([], ["rse_study/__init__.py"]), ([("PYTHONPATH", "ANOTHER")], [])])
@@ -133,20 +100,19 @@ def test_the_configmap_holds_the_study_its_files_and_the_code_unless_the_image_h
     changes, code, tmp_path
 ):
     spec = edited(tmp_path, "kuberay", ("namespace: default", "namespace: team"), *changes)
-    content = parse_yaml(render(spec, job_with(tmp_path, spec, WHEEL.content))[0].text, where="")
-    assert (content["metadata"]["namespace"], content["metadata"]["name"]) == (
-        "team",
-        "rse-little-0123456789ab",
-    )
+    (tmp_path / "one.txt").write_text("a")
+    job = replace(job_on(spec), files=dict.fromkeys(("dev.tsv", "corpus/one.txt"), tmp_path / "one.txt"))
+    content = parse_yaml(render(spec, job)["configmap.yaml"], where="")
+    assert content["metadata"].items() >= {"namespace": "team", "name": job.submission_id}.items()
     with tarfile.open(fileobj=BytesIO(base64.b64decode(content["binaryData"]["code.tar.xz"]))) as archive:
         assert archive.getnames() == [*code, "study.yaml", "dev.tsv", "corpus/one.txt"]
 
 
-def test_code_that_is_too_large_is_refused_with_another_way(tmp_path):
+def test_code_that_is_too_large_is_refused_with_another_way():
+    noise = zipped([("noise", Random(0).randbytes(1_048_577))])  # which nothing makes smaller
     spec = shipped("kuberay")
-    noise = Random(0).randbytes(1_048_577)  # which nothing makes smaller
     with pytest.raises(InputError, match=r"at most 1,048,576 bytes. Put this version into the image"):
-        render(spec, job_with(tmp_path, spec, zipped([("noise", noise)])))
+        render(spec, replace(job_on(spec), wheel=replace(WHEEL, content=noise)))
 
 
 def test_a_manifest_that_is_no_rayjob_is_refused(tmp_path):
@@ -157,12 +123,9 @@ def test_a_manifest_that_is_no_rayjob_is_refused(tmp_path):
 
 @cases("study", ["a", "under_scored", "x" * 64, "a-very-long-name-that-ends-with-a-dash-here---"])
 def test_a_submission_id_is_a_name_that_kubernetes_takes(study):
-    name = numbered_id(f"{submission_stem(study)}-0123456789ab", 99)
+    name = f"{submission_stem(study)}-0123456789ab-99"
     assert len(name) <= 47 and name.replace("-", "").isalnum() and name == name.lower().strip("-")
     assert submission_stem("x" * 63) != submission_stem("x" * 64)
-
-
-PAGE = Path(__file__).parents[2] / "docs" / "clusters.md"
 
 
 def filled(spec):
@@ -171,38 +134,35 @@ def filled(spec):
 
 def test_what_belongs_to_the_shell_stays(tmp_path):
     line = """echo "$@" "${words[@]}" ${x@Q} me@host.org $job `date` \\@ '@{limits.hours}' # a@b @ {x}"""
-    text = filled(edited(tmp_path, "slurm", ("set -m", line), overrides=("limits.hours=1.5",)))
+    text = filled(edited(tmp_path, "slurm", "limits.hours=1.5", ("set -m", line)))
     assert line.replace("@{limits.hours}", "1.5") in text
 
 
 def test_every_unknown_variable_is_named_with_file_line_and_the_nearest(tmp_path):
     changes = [("@{workers.node.cpus}", "@{workers.nodes.cpus}"), ("set -m", "set -m # @{hours}")]
-    spec = edited(tmp_path, "slurm", *changes)
     with pytest.raises(InputErrors) as refused:
-        filled(spec)
+        filled(edited(tmp_path, "slurm", *changes))
     first, *_ = map(str, refused.value.problems)
-    assert first.startswith(
-        f"{tmp_path}/slurm.sbatch:7: @{{workers.nodes.cpus}}: the spec and the job have no"
-    )
-    assert "Did you mean 'workers.node.cpus'?" in first
+    rule = "@{workers.nodes.cpus}: the spec and the job have no such value"
+    assert first.startswith(f"{tmp_path}/slurm.sbatch:7: {rule}. Did you mean 'workers.node.cpus'?")
     assert "@{hours}" in str(refused.value)
 
 
 @cases(
-    ("name", "override"),
+    "override",
     [
-        ("slurm", "storage='/shared/$(reboot)'"),
-        ("slurm", "storage=/shared/`reboot`"),
-        ("slurm", 'workers.node.labels={gpu: "a\\"; reboot"}'),
-        ("slurm", 'workers.node.labels={gpu: "a\'; reboot"}'),
-        ("slurm", 'storage="/shared\\n#SBATCH --uid=0"'),
-        ("local", 'storage="a\\u2028b"'),
-        ("kuberay", "storage='a\\b'"),
+        "storage='/shared/$(reboot)'",
+        "storage=/shared/`reboot`",
+        'workers.node.labels={gpu: "a\\"; reboot"}',
+        'workers.node.labels={gpu: "a\'; reboot"}',
+        'storage="/shared\\n#SBATCH --uid=0"',
+        'storage="a\\u2028b"',
+        "storage='a\\b'",
     ],
 )
-def test_no_value_ends_a_quoted_word_or_adds_a_line(name, override):
+def test_no_value_ends_a_quoted_word_or_adds_a_line(override):
     with pytest.raises(InputErrors, match="a template takes no quotes"):
-        filled(shipped(name, override))
+        filled(shipped("slurm", override))
 
 
 def keys_of(cls, at=""):

@@ -10,7 +10,7 @@ from rse_study.cli import parameters
 from rse_study.cli.arguments.paths import problems_of_table, study_file
 from rse_study.cli.terminal.errors import BAD_INPUT, OK
 from rse_study.cli.terminal.screen import announce, command, json_of, suggest, with_overrides
-from rse_study.cluster.yaml_text import yaml_text
+from rse_study.cluster.job import yaml_text
 from rse_study.data.location import data_dir
 from rse_study.errors import InputError, InputErrors
 from rse_study.results.settings import UntilDecided

@@ -10,7 +10,7 @@ VARIANTS = ("onprem", "aws-gpu", "gcp-gpu", "azure-gpu")
 
 
 def content_of(variant):
-    return parse_yaml(rendered(variant)[0].text, where="")
+    return parse_yaml(rendered(variant)["cluster.yaml"], where="")
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -1,7 +1,7 @@
 """The bodies of `cluster init`, `render`, `validate`, which contact no cluster."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -11,11 +11,10 @@ from rse_study.cli import parameters
 from rse_study.cli.arguments.paths import require_folder, study_file
 from rse_study.cli.terminal.screen import announce, command, suggest, with_overrides
 from rse_study.cluster.check import check_cluster, check_study_on, placeholders_of, resources_by_path
-from rse_study.cluster.job import RenderedFile, Submission, sample_job
-from rse_study.cluster.price import describe_price
-from rse_study.cluster.reading import cluster_file, read_cluster
-from rse_study.cluster.spec import KINDS, ClusterSpec
-from rse_study.cluster.submit import read_job, write_submission
+from rse_study.cluster.job import sample_job
+from rse_study.cluster.node_capacity import describe_price
+from rse_study.cluster.spec import KINDS, ClusterSpec, cluster_file, read_cluster
+from rse_study.cluster.submit import read_job, write_job
 from rse_study.cluster.template import FILES, render
 from rse_study.errors import InputError, InputErrors
 from rse_study.study.checking.validation import CheckedStudy, read_study
@@ -68,21 +67,20 @@ def render_cluster(
     """
     spec, overrides = read_cluster(cluster), overrides or []
     job = read_job(spec, study_file(study), overrides)
-    files = render(spec, job)
     if out is None:
-        print("\n".join(shown_files(files, Path())), flush=True)
+        print("\n".join(shown_files(render(spec, job), Path())), flush=True)
         return
-    for path in write_submission(Submission(job, files, out)):
+    for path in write_job(spec, job, out):
         print(path)
     suggest(command("cluster", "submit", cluster, study, *with_overrides(overrides)))
 
 
-def shown_files(files: Iterable[RenderedFile], folder: Path) -> Iterator[str]:
+def shown_files(files: dict[str, str], folder: Path) -> Iterator[str]:
     """Yield every file with its name, cut if it is too long for a screen."""
-    for file in files:
-        yield f"# ---- {folder / file.name}\n{file.text[:MOST_CHARACTERS]}"
-        if len(file.text) > MOST_CHARACTERS:
-            yield f"... {len(file.text):,} characters in all: --out DIR writes them\n"
+    for name, text in files.items():
+        yield f"# ---- {folder / name}\n{text[:MOST_CHARACTERS]}"
+        if len(text) > MOST_CHARACTERS:
+            yield f"... {len(text):,} characters in all: --out DIR writes them\n"
 
 
 def validate_cluster(
@@ -106,9 +104,8 @@ def validate_cluster(
     if spec.kind == "launcher" and not problems:
         from rse_study.on_ray.nodes.launcher_check import check_launcher_file
 
-        (file,) = render(spec, sample_job(spec))
-        content = parse_yaml(file.text, where=spec.template)
-        problems += check_launcher_file(content, where=spec.template)
+        (text,) = render(spec, sample_job(spec)).values()
+        problems += check_launcher_file(parse_yaml(text, where=spec.template), where=spec.template)
     if problems:
         raise InputErrors(problems)
     announce(f"{spec.name}: valid. {describe_price(spec)}")
@@ -125,10 +122,8 @@ def _attempt(call: Callable[[], T], problems: list[InputError]) -> T | None:
     """Return what a call returns; collect the problems it raises, and return None then."""
     try:
         return call()
-    except InputErrors as error:
-        problems += error.problems
     except InputError as error:
-        problems.append(error)
+        problems += error.problems if isinstance(error, InputErrors) else [error]
     return None
 
 
@@ -136,7 +131,7 @@ def _notes(spec: ClusterSpec, checked: CheckedStudy | None) -> Iterator[str]:
     if examples := ", ".join(placeholders_of(spec)):
         yield f"warning: {examples}: still the placeholder of the shipped example"
     has_gpus = any(group.gpus for group in spec.workers.values())
-    if checked and has_gpus and not any(needs.gpus for _, needs in resources_by_path(checked.study)):
+    if checked and has_gpus and not any(one.gpus for one in resources_by_path(checked.study).values()):
         yield f"warning: {checked.study.name} uses no GPU, but the GPUs of {spec.name} cost money"
     if spec.kind == "launcher":
         yield f"{FILES[spec.kind]}: checked by Ray's validators and against its schema"

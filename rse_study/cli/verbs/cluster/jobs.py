@@ -1,9 +1,9 @@
 """The bodies of `cluster submit`, `status`, `logs`, `fetch` and `down`."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from shlex import join
 from typing import Annotated
 
 import typer
@@ -17,21 +17,11 @@ from rse_study.cli.verbs.cluster.files import shown_files
 from rse_study.cli.verbs.status.content import StudyStatus, state_of
 from rse_study.cli.verbs.status.show import summary_of
 from rse_study.cluster.backend import Backend
-from rse_study.cluster.job import Submission, job_files
-from rse_study.cluster.job_report import JobReport, of_study, stem_of
-from rse_study.cluster.program import shown
-from rse_study.cluster.reading import read_cluster
-from rse_study.cluster.spec import ClusterSpec
-from rse_study.cluster.submission_record import SubmissionRecord, cluster_home, read_record, write_record
-from rse_study.cluster.submit import (
-    Submitted,
-    backend_of,
-    complete_in,
-    ledger_copy,
-    prepare_submission,
-    read_job,
-    submit_job,
-)
+from rse_study.cluster.job import Job
+from rse_study.cluster.job_report import STATES, JobReport, SubmissionRecord, cluster_home, of_study
+from rse_study.cluster.spec import STUDY_FILE, ClusterSpec, read_cluster
+from rse_study.cluster.submit import backend_of, complete_in, ledger_copy, read_job, submit_job
+from rse_study.cluster.template import render
 from rse_study.errors import InputError, Unavailable
 from rse_study.results.files.schema import ledger_path
 from rse_study.storage.location import absolute
@@ -39,21 +29,6 @@ from rse_study.storage.storage import Storage
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.shipped import shipped_studies
 
-WORDS = {
-    "waiting": "is waiting to start",
-    "running": "is running",
-    "complete": "has completed",
-    "failed": "failed",
-    "stopped": "was stopped",
-}
-NEXT = {
-    "waiting": ("logs", "-f"),
-    "running": ("logs", "-f"),
-    "complete": ("fetch",),
-    "failed": ("logs",),
-    "stopped": ("submit",),
-}
-"""command that follows each state of a job"""
 START_SECONDS = 600.0
 """time that a job may take to start Ray and its first cell"""
 
@@ -86,73 +61,50 @@ def submit_study(
     home = cluster_home(store, spec.name)
     backend = backend_of(spec, home)
     if dry_run:
-        submission = prepare_submission(spec, backend, job, [])
-        print("\n".join(_dry_lines(submission, backend)), flush=True)
+        print("\n".join(_dry_lines(spec, backend, job)), flush=True)
         return
     if place := complete_in(read_study(study_file(study), overrides or ()), store, job.storage):
         announce(f"nothing to do: {job.study} is complete ({place})")
         fetch = ("cluster", "fetch", cluster, study) if place == job.storage else ("report", job.study)
         suggest(command(*fetch, *in_store(store)))
         return
-    announce(_outcome_of(submit_job(spec, backend, job, home, announce)))
+    announce(submit_job(spec, backend, job, home, announce))
     words = (cluster, study, *in_store(store))
     suggest(command("cluster", "logs", "-f", *words), command("cluster", "status", *words))
 
 
-def _dry_lines(submission: Submission, backend: Backend) -> Iterator[str]:
-    yield from shown_files(submission.files, submission.folder)
-    for name, content in job_files(submission.job).items():
-        yield f"# ---- {submission.folder / name}: {len(content):,} bytes"
-    for name, path in submission.job.files.items():
-        yield f"# ---- {submission.folder / name}: {path.stat().st_size:,} bytes, from {path}"
+def _dry_lines(spec: ClusterSpec, backend: Backend, job: Job) -> Iterator[str]:
+    folder = backend.folder_of(job.submission_id)
+    yield from shown_files(render(spec, job), folder)
+    for name, content in ((STUDY_FILE, job.study_yaml.encode()), (job.wheel.name, job.wheel.content)):
+        yield f"# ---- {folder / name}: {len(content):,} bytes"
+    for name, path in job.files.items():
+        yield f"# ---- {folder / name}: {path.stat().st_size:,} bytes, from {path}"
     yield "# ---- commands"
-    yield from map(shown, backend.submission(submission))
+    yield from map(join, backend.submission(job))
     yield "# nothing was written or run"
 
 
-def _outcome_of(outcome: Submitted) -> str:
-    same = outcome.handle == outcome.submission_id
-    name = outcome.submission_id + ("" if same else f" (job {outcome.handle})")
-    if outcome.earlier is None:
-        return f"submitted {name}"
-    if outcome.is_new:
-        return f"submitted {name}; the earlier one {_show(outcome.earlier)}, and this one resumes it"
-    return f"nothing to do: {name} {_show(outcome.earlier)}"
+def jobs_on_cluster(
+    given: str, study: str, store: Path
+) -> tuple[ClusterSpec, Backend, SubmissionRecord, list[JobReport]]:
+    """Ask a cluster for a study's jobs, oldest first, with those it has forgotten.
 
-
-def _show(report: JobReport) -> str:
-    """Describe the state of a job, after its name."""
-    word = WORDS[report.state]
-    return f"{word} ({report.native}{f': {report.reason}' if report.reason else ''})"
-
-
-@dataclass(frozen=True)
-class StudyOnCluster:
-    """A study on a cluster, with its jobs."""
-
-    spec: ClusterSpec
-    backend: Backend
-    study: str
-    """its name"""
-    jobs: list[JobReport]
-    """oldest first, with those that the cluster has forgotten"""
-    record: SubmissionRecord | None
-
-
-def study_on_cluster(given: str, study: str, store: Path) -> StudyOnCluster:
-    """Ask a cluster for a study's jobs; raise InputError where it has none."""
+    Without a record of a submission from here, storage and store are the spec's. Raises InputError without a job.
+    """
     spec = read_cluster(given)
     home = cluster_home(store, spec.name)
     backend, name = backend_of(spec, home), _study_name(study)
-    jobs, record = of_study(backend.jobs(), name), read_record(home, name)
-    if record is not None:
-        record = record.with_reports(jobs)
-        write_record(home, record)
-        jobs = of_study(record.reports, name)
+    known = SubmissionRecord.read(home, name)
+    record = known or SubmissionRecord(name, spec.storage, spec.store)
+    record = record.with_reports(of_study(backend.jobs(), name))
+    if known:
+        record.write(home)
+    jobs = of_study(record.reports, name)
     if not jobs:
         remedy = f"Submit it: rse-study cluster submit {given} {study}"
         raise InputError(f"no job of study {name!r} on {spec.name}", where="STUDY", remedy=remedy)
-    return StudyOnCluster(spec, backend, name, jobs, record)
+    return spec, backend, record, jobs
 
 
 def _study_name(study: str) -> str:
@@ -170,60 +122,56 @@ def show_cluster_status(
     store: parameters.Store = parameters.DEFAULT_STORE,
 ) -> None:
     """Show a study's job, its cells, and their cost so far."""
-    where = study_on_cluster(cluster, study, store)
-    state, source = _cells_of(where)
-    price = where.record.price_per_hour if where.record else 0.0
-    spent = state.device_s / 3600 * price if state else None
+    spec, backend, record, jobs = jobs_on_cluster(cluster, study, store)
+    state, source = _cells_of(record, jobs[-1])
+    spent = state.device_s / 3600 * record.price_per_hour if state else None
     if as_json:
-        content = {"cluster": where.spec.name, "kind": where.spec.kind, "study": where.study}
+        content = {"cluster": spec.name, "kind": spec.kind, "study": record.study}
         cells = state.counts if state else None
-        reports = [vars(report) for report in where.jobs]
-        print(json_of(content | {"jobs": reports, "spent": spent, "cells": cells}), flush=True)
+        print(json_of(content | {"jobs": [*map(vars, jobs)], "spent": spent, "cells": cells}), flush=True)
         return
-    announce(f"{where.study} on {where.spec.name} ({where.spec.kind})")
-    for report in where.jobs:
+    announce(f"{record.study} on {spec.name} ({spec.kind})")
+    for report in jobs:
         same = report.handle == report.submission_id
         name = report.submission_id if same else f"{report.handle} ({report.submission_id})"
-        announce(f"job: {name} {_show(report)}{_times(report)}")
-    if dashboard := where.backend.dashboard(where.jobs[-1]):
+        announce(f"job: {name} {report}{_times(report)}")
+    if dashboard := backend.dashboard(jobs[-1]):
         announce(f"Ray's dashboard: {dashboard}")
     announce(f"{summary_of(state)} ({source})" if state else f"cells: {source}")
     if state:
-        hours = f"{state.device_s / 3600:.2f} device hours of cells, at {price:g} an hour"
+        hours = f"{state.device_s / 3600:.2f} device hours of cells, at {record.price_per_hour:g} an hour"
         announce(f"spent so far: {spent:.2f} ({hours}; starting and idle nodes cost on top)")
-    suggest(command("cluster", *NEXT[where.jobs[-1].state], cluster, study, *in_store(store)))
+    suggest(command("cluster", *STATES[jobs[-1].state][1].split(), cluster, study, *in_store(store)))
 
 
-def _cells_of(where: StudyOnCluster) -> tuple[StudyStatus | None, str]:
+def _cells_of(record: SubmissionRecord, job: JobReport) -> tuple[StudyStatus | None, str]:
     """Return a study's state and where its ledger lies; None and why without one.
 
     It is the driver's own ledger where this machine sees it, else the copy in the storage.
     """
-    record, job = where.record, where.jobs[-1]
-    storage = record.storage if record else where.spec.storage
-    folder = Path(record.store if record else where.spec.store) / where.study
+    folder = Path(record.store) / record.study
     try:
         # A relative store is below the job's folder on the head: one of that name here is another's.
         if folder.is_absolute() and ledger_path(folder).is_file():
             return state_of(folder), str(folder)
-        if not storage:
+        if not record.storage:
             return None, "unknown (the study has no storage from which to read its ledger)"
-        with ledger_copy(storage, where.study) as store:
-            state = state_of(store / where.study)
+        with ledger_copy(record.storage, record.study) as store:
+            state = state_of(store / record.study)
     except (InputError, Unavailable) as error:
-        if job.is_active and job.hours * 3600 < START_SECONDS:  # neither storage nor ledger may be there yet
+        if job.is_active and job.seconds < START_SECONDS:  # neither storage nor ledger may be there yet
             return None, "no cell has started yet"
         return None, f"unknown ({error})"
     # Who holds the ledger stands beside it, on the driver's disk: here the job says whether anybody does.
     holder = {"job": job.handle} if job.is_active else None
-    return state.model_copy(update={"holder": holder}), f"the copy in {storage}"
+    return state.model_copy(update={"holder": holder}), f"the copy in {record.storage}"
 
 
 def _times(report: JobReport) -> str:
     if report.started is None:
         return ""
     began = datetime.fromtimestamp(report.started).strftime("%Y-%m-%d %H:%M:%S")
-    return f", since {began}, for {show_duration(report.hours * 3600) or '0 s'}"
+    return f", since {began}, for {show_duration(report.seconds) or '0 s'}"
 
 
 def show_log(
@@ -235,8 +183,8 @@ def show_log(
     store: parameters.Store = parameters.DEFAULT_STORE,
 ) -> None:
     """Show what a study's newest job printed."""
-    where = study_on_cluster(cluster, study, store)
-    where.backend.show_log(where.jobs[-1], is_followed)
+    _, backend, _, jobs = jobs_on_cluster(cluster, study, store)
+    backend.show_log(jobs[-1], is_followed)
 
 
 def fetch_study(
@@ -252,7 +200,7 @@ def fetch_study(
     from rse_study.on_ray.stored.ledger_copy import bring_study
 
     spec, name = read_cluster(cluster), _study_name(study)
-    record = read_record(cluster_home(store, spec.name), name)
+    record = SubmissionRecord.read(cluster_home(store, spec.name), name)
     location = (record.storage if record else "") or spec.storage
     if not location:
         remedy = "Its files lie on the cluster's own disk, in the folder of its job"
@@ -282,7 +230,7 @@ def end_jobs(
     spec = read_cluster(cluster)
     backend = backend_of(spec, cluster_home(store, spec.name))
     active = [report for report in backend.jobs() if report.is_active]
-    jobs = [report for report in active if stem_of(report.submission_id).startswith("rse-")]
+    jobs = [report for report in active if report.stem.startswith("rse-")]
     jobs = of_study(jobs, _study_name(study)) if study else jobs
     is_last = len(jobs) == len(active)
     commands = backend.ending(jobs, is_last)
@@ -290,9 +238,9 @@ def end_jobs(
         announce(f"nothing to end on {spec.name}")
         return
     for report in jobs:
-        announce(f"{report.submission_id} {_show(report)}")
+        announce(f"{report.submission_id} {report}")
     for each in commands:
-        print(f"    {shown(each)}", flush=True)
+        print(f"    {join(each)}", flush=True)
     if not is_confirmed and not _is_wanted():
         announce("left as it is")
         return

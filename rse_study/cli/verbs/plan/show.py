@@ -127,8 +127,8 @@ def _next(planned: Plan, words: Sequence[str], cluster: str, probes: bool, store
 def _priced_on(cluster: str, checked: CheckedStudy, planned: Plan) -> Plan:
     """Price a plan on a cluster; raise InputErrors where it cannot run there."""
     from rse_study.cluster.check import check_resources
-    from rse_study.cluster.price import describe_price, describe_time, device_hour_price
-    from rse_study.cluster.reading import read_cluster
+    from rse_study.cluster.node_capacity import describe_price, describe_time, device_hour_price
+    from rse_study.cluster.spec import read_cluster
 
     spec = read_cluster(cluster)
     problems = list(check_resources(spec, checked, where=cluster))

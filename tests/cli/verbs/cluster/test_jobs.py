@@ -16,10 +16,7 @@ from rse_study.storage.storage import Storage, ledger_key
 @pytest.fixture
 def spec(tmp_path):
     """A cluster of this machine that nobody has started."""
-    machine = {"cpus": 1, "memory_gib": 2, "price_per_hour": 0}
-    nodes = {"head": machine, "workers": {"cpu": machine | {"max_nodes": 2}}}
-    content = {"template": "local.sh", "name": "mine", **nodes}
-    (tmp_path / "mine.yaml").write_text(json.dumps(content), encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text("extends: local\nname: mine\n", encoding="utf-8")
     return "mine.yaml"
 
 
@@ -39,30 +36,27 @@ def test_a_dry_run_prints_files_and_commands_and_writes_nothing(rse, spec, tmp_p
 def test_a_slurm_that_is_not_there_is_said(rse, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", "/nowhere")
     ended = rse("cluster", "submit", "slurm", "joint")
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err.startswith(
-        "no program 'squeue': this kind of cluster is driven by it. Give the command on a login node"
-    )
+    rule = "this kind of cluster is driven by it. Give the command on a login node"
+    assert (ended.code, ended.out) == (2, "") and ended.err.startswith(f"no program 'squeue': {rule}")
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("verb", ["status", "logs"])
-def test_a_study_without_a_job_is_to_be_submitted(rse, spec, verb):
-    ended = rse("cluster", verb, spec, "joint")
-    assert ended.code == 2
-    assert ended.err == (
-        "STUDY: no job of study 'joint' on mine. Submit it: rse-study cluster submit mine.yaml joint\n"
-    )
+def test_a_study_without_a_job_is_to_be_submitted_and_there_is_nothing_to_end(rse, spec):
+    remedy = f"Submit it: rse-study cluster submit {spec} joint"
+    for verb in ("status", "logs"):
+        ended = rse("cluster", verb, spec, "joint")
+        assert (ended.code, ended.err) == (2, f"STUDY: no job of study 'joint' on mine. {remedy}\n")
+    ended = rse("cluster", "down", spec)
+    assert (ended.code, ended.out) == (0, "nothing to end on mine\n")
 
 
 def test_a_job_that_the_cluster_forgot_is_on_record(rse, spec, tmp_path):
     names = {"submission_id": "rse-old-0123456789ab", "handle": "7"}
-    times = {"started": 0.0, "ended": 7200.0, "reason": ""}
-    report = names | {"state": "failed", "native": "NODE_FAIL"} | times
-    record = {"study": "old", "storage": "", "store": "studies", "price_per_hour": 0.0}
+    report = names | {"state": "failed", "native": "NODE_FAIL", "started": 0.0, "ended": 7200.0, "reason": ""}
+    record = {"study": "old", "storage": "", "store": "studies", "price_per_hour": 0.0, "reports": [report]}
     file = tmp_path / "studies" / ".clusters" / "mine" / "old.json"
     file.parent.mkdir(parents=True)
-    file.write_text(json.dumps(record | {"reports": [report]}), "utf-8")
+    file.write_text(json.dumps(record), "utf-8")
     ended = rse("cluster", "status", spec, "old")
     assert (ended.err, ended.code) == ("", 0)
     lines = ended.out.splitlines()
@@ -71,25 +65,9 @@ def test_a_job_that_the_cluster_forgot_is_on_record(rse, spec, tmp_path):
     assert lines[2] == "cells: unknown (the study has no storage from which to read its ledger)"
 
 
-def test_there_is_nothing_to_end(rse, spec):
-    ended = rse("cluster", "down", spec)
-    assert (ended.code, ended.out) == (0, "nothing to end on mine\n")
-
-
-MACHINE = {"cpus": 2, "memory_gib": 8, "price_per_hour": 0}
-
-
-@pytest.fixture
-def stored(tmp_path):
-    """A cluster whose storage is a folder."""
-    places = {"folder": str(tmp_path), "storage": str(tmp_path / "storage")}
-    nodes = {"head": MACHINE, "workers": {"node": MACHINE | {"max_nodes": 2}}}
-    content = {"template": "slurm.sbatch", "name": "mine", **places, **nodes, "limits": {"hours": 1}}
-    (tmp_path / "mine.yaml").write_text(json.dumps(content), encoding="utf-8")
-    return "mine.yaml"
-
-
-def test_a_study_that_ran_elsewhere_comes_with_its_report(rse, stored, tmp_path):
+def test_a_study_that_ran_elsewhere_comes_with_its_report_and_one_that_is_not_there_is_said(rse, tmp_path):
+    places = f"folder: {tmp_path}\nstorage: {tmp_path}/storage\n"
+    (tmp_path / "mine.yaml").write_text(f"extends: slurm\n{places}", encoding="utf-8")
     elsewhere = tmp_path / "elsewhere" / "far"
     objective = ObjectiveRecord(metric="dev", direction="maximize", label="dev")
     with Ledger.open(elsewhere) as ledger:
@@ -98,16 +76,10 @@ def test_a_study_that_ran_elsewhere_comes_with_its_report(rse, stored, tmp_path)
     storage.require()
     with closing(sqlite3.connect(ledger_path(elsewhere))) as ledger:
         storage.write(ledger_key("far"), copy_of(ledger))
-    ended = rse("cluster", "fetch", stored, "far")
+    ended = rse("cluster", "fetch", "mine", "far")
     assert (ended.err, ended.code) == ("", 0)
     assert ended.out.startswith(f"far: copied its ledger ({tmp_path / 'storage'})")
     assert "Does it come?" in (tmp_path / "studies" / "far" / "report.html").read_text(encoding="utf-8")
-    again = rse("cluster", "fetch", stored, "far")
-    assert again.out.startswith("far: the ledger here is up to date")
-
-
-def test_what_is_not_there_is_said(rse, stored, tmp_path):
-    Storage(str(tmp_path / "storage"), 0.0).require()
-    ended = rse("cluster", "fetch", stored, "nothing")
-    assert ended.code == 2
-    assert "no study 'nothing'. Submit it" in ended.err
+    assert rse("cluster", "fetch", "mine", "far").out.startswith("far: the ledger here is up to date")
+    ended = rse("cluster", "fetch", "mine", "nothing")
+    assert ended.code == 2 and "no study 'nothing'. Submit it" in ended.err
