@@ -127,10 +127,9 @@ def ablation_path(contents: Contents) -> str:
         parts.append(
             page.paragraph("The path is not finished: only points that have ended are shown.", "note")
         )
-    parts.append(
-        page.figure(search_features.draw_path(frame, contents.label, contents.decimals), "path", frame)
-    )
     less_is_better = contents.study.objective.direction == "minimize"
+    drawn = search_features.draw_path(frame, contents.label, contents.decimals, less_is_better=less_is_better)
+    parts.append(page.figure(drawn, "path", frame))
     shown = path_table(frame, contents.decimals, less_is_better=less_is_better)
     if len(shown):
         parts.append(page.table(shown, name="path"))

@@ -10,7 +10,7 @@ from analysis.comparison_table import resolution_text
 from analysis.contents import Contents, labels, objective_decimals
 from analysis.cost import lost_attempts, time_text
 from analysis.figures.attempts import alike
-from analysis.formats import counted, join_words, show_number, show_power, show_value
+from analysis.formats import counted, join_words, show_number, show_power, show_signed, show_value
 from analysis.scores import is_higher_better, result_scores, summarise
 from analysis.search import base_values, trials
 from analysis.search_answer import (
@@ -21,12 +21,15 @@ from analysis.search_answer import (
     stage_progress,
 )
 from analysis.sections.axes import path_answer, which_axis_text
+from analysis.sections.picture import picture
 from analysis.sections.results import fresh_seeds
 from rse_study.results.comparing.comparisons import MIN_SEEDS
+from rse_study.results.manipulation import named_rows
 from rse_study.results.reader import count_cells
 from rse_study.results.records import BASELINES
 from rse_study.results.row_checks import inert_sentences
 
+NOTHING = 1e-9  # the rest of equal numbers
 FEW_ROWS = 3  # that are named beside the best; more are counted
 FEW_REASONS = 2  # reasons that are quoted; the others are counted
 
@@ -35,17 +38,73 @@ def opening(contents: Contents, comparison: Comparison | None = None) -> str:
     """Return title, question, answer, facts and caution; a grid needs `comparison`."""
     study, found = contents.study, answer(contents, comparison)
     claims, above = claims_answer(comparison), unbeaten_text(contents)
+    others = f"On other measures: {found.others}." if found.others else ""
+    path, start = path_answer(contents), start_text(contents, comparison)
     kind = "answer doubted" if above else "answer shown" if found.shows_difference else "answer"
     parts = [
         f"<h1>{page.escape(study.title or study.name)}</h1>",
         page.paragraph(study.question, "question"),
-        page.paragraph(" ".join(filter(None, (found.text, claims, above))), kind),
-        page.folded("On other measures", page.paragraph(f"{found.others}.")) if found.others else "",
-        *(page.paragraph(sentence, "note") for sentence in inert_sentences(contents.checks)),
-        page.facts(facts(contents, comparison)),
-        page.paragraph(caution(contents), "note") if contents.study.kind == "search" else "",
+        page.paragraph(" ".join(filter(None, (found.text, others, path, start, claims, above))), kind),
+        picture(contents, comparison),
+        page.strip(strip(contents, comparison)),
+        inert_line(contents),
+        page.folded(
+            "How this was decided",
+            page.facts(facts(contents, comparison)),
+            page.paragraph(caution(contents), "note") if study.kind == "search" else "",
+        ),
     ]
     return "\n".join(part for part in parts if part)
+
+
+def strip(contents: Contents, comparison: Comparison | None) -> dict[str, str]:
+    """Return the few figures that size a study, by what they count."""
+    study, is_grid = contents.study, contents.study.kind == "grid"
+    cells, planned = contents.first_seeds, study.num_trials
+    if is_grid:
+        cells, planned = contents.stage("grid"), study.num_cells
+    numbers = count_cells(cells["status"], max(planned, len(cells)))
+    stopped = f", {numbers['stopped_early']} stopped early" if numbers["stopped_early"] else ""
+    seconds, _, spent = time_text(contents).partition(" of ")
+    seeds = cells["seed"].nunique() if is_grid else len(study.confirm_settings.seeds)
+    return {
+        f"{'cells' if is_grid else 'trials'} complete{stopped}": f"{numbers['complete']} of {numbers['planned']}",
+        "seeds a row" if is_grid else "fresh seeds to confirm": str(seeds or ""),
+        spent: seconds,
+        "failed": str(numbers["failed"]),
+        "the least difference that 4 of 5 such studies find": least_difference(contents, comparison),
+    }
+
+
+def least_difference(contents: Contents, comparison: Comparison | None) -> str:
+    """Return the smallest difference that so many seeds find; "" where none is known."""
+    if comparison is not None:
+        known, label = [one for one in comparison.compared.values() if one], contents.label
+        least = 0.0 if any(one.criterion.is_anytime for one in known) else comparison.resolvable
+    else:
+        found = _judged(contents)
+        num_together, label = sum(one.num_together for one in found), found[0].measure if found else ""
+        least = max((one.resolvable(num_together) for one in found), default=0.0)
+    points = " points" * ("x100" in label)
+    return f"{show_number(least, contents.decimals)}{points}" if least > NOTHING else ""
+
+
+def inert_line(contents: Contents) -> str:
+    """Name in a line the parts without effect and the rows that this concerns; unfolded, why."""
+    sentences = inert_sentences(contents.checks)
+    inert = {
+        row.row: parts
+        for row in contents.checks
+        if (parts := [check.part for check, value in row.values if check.is_inert(value)])
+    }
+    if not sentences:
+        return ""
+    rows, every = [f'"{row}"' for row in inert], len(contents.checks)
+    where = named_rows(rows, every) if 0 < len(rows) <= FEW_REASONS else f"{len(rows)} of {every} rows"
+    parts = join_words(dict.fromkeys(part for parts in inert.values() for part in parts))
+    line = f"Without effect in {where}: {parts}." if inert else sentences[0]
+    more = page.link("#section-inside-a-step", "The checks of every row") if len(contents.diagnostics) else ""
+    return page.folded(line, *map(page.paragraph, sentences), more, kind="note")
 
 
 def answer(contents: Contents, comparison: Comparison | None = None) -> StudyAnswer:
@@ -160,6 +219,21 @@ def axes_text(contents: Contents, comparison: Comparison | None) -> str:
     told = " ".join(filter(None, [path_answer(contents), which_axis_text(contents)]))
     of = f"For {contents.label}: " * (len(contents.study.all_objectives) > 1)
     return of + told if told else "Unknown: there are neither importances nor a finished ablation path."
+
+
+def start_text(contents: Contents, comparison: Comparison | None) -> str:
+    """Say how many rows end beyond the encoder before training, on the objective."""
+    means = comparison.scores.table.mean(axis=1).dropna() if comparison else pd.Series(dtype=float)
+    start = comparison.fixed.get(BASELINES["start"]) if comparison else None
+    if start is None or means.empty:
+        return ""
+    is_less, gains = contents.study.objective.direction == "minimize", means - start
+    num, beyond = int((gains < 0 if is_less else gains > 0).sum()), "below" if is_less else "above"
+    which = {0: "No row ends", len(gains): f"All {len(gains)} rows end"}.get(
+        num, f"{num} of {len(gains)} rows end"
+    )
+    low, high = (show_signed(gain, contents.decimals) for gain in (gains.min(), gains.max()))
+    return f"{which} {beyond} the encoder before training ({low} to {high})."
 
 
 def unbeaten_text(contents: Contents) -> str:
