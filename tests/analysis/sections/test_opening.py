@@ -120,3 +120,47 @@ def test_notes_and_tags_of_a_study_stand_on_its_first_screen(search_dir, content
     noted = dataclasses.replace(found, study=found.study.model_copy(update={"resolved": resolved}))
     assert "after the reviews" in section.opening(noted)
     assert "tiny, rebuttal" in section.opening(noted)
+
+
+def test_a_picture_beside_a_small_table_follows_the_answer_and_goes_before_the_facts(
+    tmp_path, search_dir, path_dir, contents
+):
+    for folder, comparison, table in (
+        (search_dir, None, "axis base best"),
+        (path_dir, None, "axis base best gain"),
+        (tabled.make(tmp_path, {"base": (50.0, 51.0, 52.0), "row": (55.0, 56.5, 57.0)}, baseline="base"), True,
+         "row mean verdict"),
+    ):  # fmt: skip
+        html = section.opening(contents(folder), comparison and tabled.comparison_of(folder))
+        places = [
+            html.index(part)
+            for part in ('class="answer', 'id="figure-first"', 'class="strip"', "How this was")
+        ]
+        assert places == sorted(places)
+        headings = html[html.index("<thead>") : html.index("</thead>")]
+        assert Outline(headings).text.split() == table.split()
+
+
+def test_a_grid_says_how_many_rows_end_beyond_the_encoder_before_training(tmp_path, contents):
+    folder = tabled.make(tmp_path, {"base": (50.0, 51.0, 52.0), "row": (55.0, 56.5, 57.0)}, baseline="base")
+    for start, told in (
+        (40.0, "All 2 rows end above"),
+        (53.0, "1 of 2 rows end above"),
+        (60.0, "No row ends above"),
+    ):
+        with Ledger.open(folder) as ledger:
+            ledger.record_evaluations([searched.measure("start", "STS-B/dev", start)])
+        comparison = tabled.comparison_of(folder)
+        assert section.start_text(contents(folder), comparison).startswith(
+            f"{told} the encoder before training ("
+        )
+
+
+def test_parts_without_effect_take_one_line_with_their_sentences_below_it(grid_dir, contents):
+    found = contents(grid_dir)
+    sentences = section.inert_sentences(found.checks)
+    html = section.inert_line(found)
+    assert sentences
+    assert html.count("<summary>") == 1
+    assert all(section.page.escape(one) in html for one in sentences)
+    assert section.inert_line(dataclasses.replace(found, checks=())) == ""
