@@ -8,10 +8,11 @@ import plotly.graph_objects as go
 from analysis import comparison_table, page
 from analysis.answer import effects_table
 from analysis.comparison import Comparison
-from analysis.contents import BASE, Contents, labels, objective_decimals
+from analysis.contents import BASE, Contents, baseline_scores, labels, objective_decimals
 from analysis.figures.forest import differences_data, draw_forest, effects_forest_data
 from analysis.figures.pareto import draw_front
 from analysis.figures.search_features import draw_path, path_data
+from analysis.figures.searched import history_of
 from analysis.formats import show_signed
 from analysis.scores import result_scores
 from analysis.search import settings, trials
@@ -21,6 +22,8 @@ from rse_study.results.study_record import margin_of
 
 MOST_ROWS = 8
 """rows of the picture; the others stand in the section that it leads to"""
+MARKS = "Full marks: the interval excludes 0. Grey: within the margin."
+ONCE = "Each dot is a trial that ran once."
 UNSURE = "not told"
 """of a gain whose interval includes 0"""
 
@@ -32,7 +35,7 @@ class Picture(NamedTuple):
     data: pd.DataFrame
     table: pd.DataFrame
     link: str
-    told: str = ""
+    told: str
 
 
 def picture(contents: Contents, comparison: Comparison | None) -> str:
@@ -48,15 +51,12 @@ def picture(contents: Contents, comparison: Comparison | None) -> str:
     return f'<div class="first"><div>{drawn}{below}</div><div>{page.table(found.table, name="first")}</div></div>'
 
 
-def _forest(contents: Contents, frame: pd.DataFrame) -> tuple[go.Figure, str]:
-    """Draw rows of the first view, and say whether there are others."""
-    of = set(frame.loc[frame["measure"] == contents.label, "view"])
-    view = frame["view"].iloc[0]
-    drawn = draw_forest(frame, margin_of(contents.study) if view in of else 0.0, view)
-    if frame["measure"].nunique() == 1:
-        drawn.update_layout(showlegend=False, height=drawn.layout.height - 80)
-    on = f"On {contents.label}. " * (list(frame["measure"].unique()) == [contents.label])
-    return drawn, f"{on}Full marks: the interval excludes 0. Grey: within the margin."
+def _forest(contents: Contents, frame: pd.DataFrame) -> go.Figure:
+    """Draw rows of one view, with the margin where it is the objective's."""
+    of, view = frame.loc[frame["measure"] == contents.label, "view"], frame["view"].iloc[0]
+    drawn = draw_forest(frame, margin_of(contents.study) if view in set(of) else 0.0, view)
+    is_one = frame["measure"].nunique() == 1
+    return drawn.update_layout(showlegend=False, height=drawn.layout.height - 80) if is_one else drawn
 
 
 def largest(frame: pd.DataFrame) -> pd.DataFrame:
@@ -72,15 +72,15 @@ def _rows(contents: Contents, comparison: Comparison) -> Picture | None:
     if frame.empty:
         return None
     few = largest(frame)
-    drawn, told = _forest(contents, few)
-    told += f" The {len(few)} largest of {len(frame)}." * (len(few) < len(frame))
+    told = f"On {contents.label}. {MARKS}" + f" The {len(few)} largest of {len(frame)}." * (
+        len(few) < len(frame)
+    )
     table = comparison_table.rows_table(comparison, contents.decimals)
     table = table[table["row"].isin({comparison.baseline, BASELINES["start"], *few["row"]})]
     table = table.assign(mean=[f"{mean} ± {sd}" if sd else mean for mean, sd in table[["mean", "SD"]].values])
     shown = table[[name for name in ("row", "mean", comparison_table.VERDICT) if name in table]]
-    return Picture(
-        drawn, few, shown, "#section-compared" if comparison.baseline else "#section-results", told
-    )
+    link = "#section-compared" if comparison.baseline else "#section-results"
+    return Picture(_forest(contents, few), few, shown, link, told)
 
 
 def _effects(contents: Contents, comparison: Comparison) -> Picture | None:
@@ -90,8 +90,7 @@ def _effects(contents: Contents, comparison: Comparison) -> Picture | None:
     few = largest(effects_forest_data(comparison.effects, contents.decimals_by_measure))
     table = effects_table(comparison.effects, contents.decimals)
     shown = table.loc[table["effect"].isin(few["row"]), ["effect", "difference", comparison_table.VERDICT]]
-    drawn, told = _forest(contents, few)
-    return Picture(drawn, few, shown, "#section-factors", told)
+    return Picture(_forest(contents, few), few, shown, "#section-factors", f"On {contents.label}. {MARKS}")
 
 
 def _front(contents: Contents) -> Picture | None:
@@ -103,7 +102,7 @@ def _front(contents: Contents) -> Picture | None:
     places = [objective_decimals(one) for one in study.all_objectives]
     drawn = draw_front(frame, names, study.directions, places)
     shown = front_table(contents, frame)[["trial", "", *names]].head(MOST_ROWS)
-    return Picture(drawn, frame, shown, "#section-front", "Each dot is a trial that ran once.")
+    return Picture(drawn, frame, shown, "#section-front", ONCE)
 
 
 def _path(contents: Contents) -> Picture | None:
@@ -126,11 +125,16 @@ def _path(contents: Contents) -> Picture | None:
 
 
 def _best(contents: Contents) -> Picture | None:
-    """The confirmed trial minus the base, on every measure."""
+    """The confirmed trial minus the base on every measure, or the search trial by trial."""
     table = trials(contents)
-    frame = differences_data(contents, result_scores(contents)) if table["best"].any() else pd.DataFrame()
-    if frame.empty:
+    if not table["best"].any():
         return None
-    few = largest(frame)
-    drawn, told = _forest(contents, few)
-    return Picture(drawn, few, settings(contents, table)[["axis", BASE, "best"]], "#section-confirmed", told)
+    shown = settings(contents, table)[["axis", BASE, "best"]]
+    frame = differences_data(contents, result_scores(contents))
+    if len(frame):
+        few = largest(frame)
+        return Picture(_forest(contents, few), few, shown, "#section-confirmed", MARKS)
+    drawn = history_of(
+        contents, table, baseline_scores(contents.evaluations, contents.study.objective.evaluation)
+    )
+    return drawn and Picture(drawn, table[["trial", "objective"]], shown, "#section-history", ONCE)

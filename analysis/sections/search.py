@@ -79,10 +79,7 @@ def history(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> st
     if not table["status"].isin(FINISHED).any():
         return page.section("History", page.paragraph("No trial has ended yet."))
     parts = [page.paragraph(fidelity_text(contents, table))]
-    complete = table[(table["status"] == "complete") & table["objective"].notna()]
-    if len(complete):
-        best = set(complete.loc[complete["best"], "trial"])
-        drawn = searched.draw_history(searched.drawn_study(contents, complete), scores, label, best, decimals)
+    if drawn := searched.history_of(contents, table, scores):
         parts.append(page.figure(drawn, "history", table[["trial", "objective", "t", "status", "best"]]))
     points = curve_data(table, contents.curves)
     if len(points):
