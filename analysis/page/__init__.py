@@ -96,6 +96,11 @@ def folded(summary: str, *parts: str, is_open: bool = False, kind: str = "") -> 
     return f"<details{_attribute('class', kind)}{state}><summary>{escape(summary)}</summary>{''.join(parts)}</details>"
 
 
+def how_to_read(text: str) -> str:
+    """Return an explanation that a reader can unfold; "" for none."""
+    return folded("How to read this", paragraph(text)) if text else ""
+
+
 def grid(parts: Sequence[str], *, wide: bool = False) -> str:
     """Return parts side by side as space permits; at most two if `wide`."""
     kind = "grid wide" if wide else "grid"
