@@ -178,7 +178,16 @@ def _summary(values: tuple[float, ...]) -> tuple[int, float, float, float]:
     return len(finite), float(np.mean(finite)), interval.low, interval.high
 
 
-def draw_path(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
+def gain_colour(low: float, high: float, *, less_is_better: bool) -> str:
+    """Return the colour of a gain, of a loss, or of what the interval does not tell."""
+    if not low * high > 0:
+        return style.GREY
+    return style.BLUE if (low > 0) != less_is_better else style.ORANGE
+
+
+def draw_path(
+    frame: pd.DataFrame, label: str, decimals: int = 2, *, less_is_better: bool = False
+) -> go.Figure:
     """Draw a bar per kept flip, as long as its paired gain, and other flips as dots."""
     figure = go.Figure()
     kept, others = frame[frame["is_kept"]], frame[~frame["is_kept"]]
@@ -190,9 +199,12 @@ def draw_path(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
     )  # fmt: skip
     look = {"color": style.INK, "thickness": 1.2, "width": 4}
     arms = style.arms(flips["gain"], flips["gain_low"], flips["gain_high"], **look)
+    bounds = flips[["gain_low", "gain_high"]].values
+    colours = [gain_colour(low, high, less_is_better=less_is_better) for low, high in bounds]
     figure.add_bar(
         x=flips["gain"], base=flips["mean"] - flips["gain"], y=flips["place"], orientation="h", width=0.5,
-        name="gain of the kept flip, paired by seed, with its 95% interval", error_x=arms, marker={"color": style.BLUE},
+        name="gain of the kept flip, paired by seed, with its 95% interval (orange: a loss; grey: not told)",
+        error_x=arms, marker={"color": colours},
         customdata=[show_signed(gain, decimals) for gain in flips["gain"]],
         hovertemplate="%{customdata}<extra></extra>",
     )  # fmt: skip

@@ -153,6 +153,15 @@ def axis_layout(name: str, axis: go.layout.XAxis | go.layout.YAxis, heading: str
     }
 
 
+def history_of(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> go.Figure | None:
+    """Draw the complete ones of a table of trials; None without any."""
+    complete = table[(table["status"] == "complete") & table["objective"].notna()]
+    if complete.empty:
+        return None
+    best = set(complete.loc[complete["best"], "trial"])
+    return draw_history(drawn_study(contents, complete), scores, contents.label, best, contents.decimals)
+
+
 def draw_history(
     study: "Study", scores: pd.DataFrame, label: str, best: Collection[int], decimals: int = 2
 ) -> go.Figure:

@@ -80,10 +80,25 @@ def facts(entries: Mapping[str, str]) -> str:
     return f'<dl class="facts">{"".join(rows)}</dl>' if rows else ""
 
 
-def folded(summary: str, *parts: str, is_open: bool = False) -> str:
-    """Return parts that a reader can unfold."""
+def strip(entries: Mapping[str, str]) -> str:
+    """Return figures in a row, each above what it counts; empty ones are left out."""
+    parts = [
+        f"<div><dd>{escape(value)}</dd><dt>{escape(name)}</dt></div>"
+        for name, value in entries.items()
+        if value
+    ]
+    return f'<dl class="strip">{"".join(parts)}</dl>' if parts else ""
+
+
+def folded(summary: str, *parts: str, is_open: bool = False, kind: str = "") -> str:
+    """Return parts that a reader can unfold; `kind` is a CSS class."""
     state = " open" if is_open else ""
-    return f"<details{state}><summary>{escape(summary)}</summary>{''.join(parts)}</details>"
+    return f"<details{_attribute('class', kind)}{state}><summary>{escape(summary)}</summary>{''.join(parts)}</details>"
+
+
+def how_to_read(text: str) -> str:
+    """Return an explanation that a reader can unfold; "" for none."""
+    return folded("How to read this", paragraph(text)) if text else ""
 
 
 def grid(parts: Sequence[str], *, wide: bool = False) -> str:

@@ -81,7 +81,11 @@ def cost(contents: Contents) -> str:
     if (frame["status"] == "complete").any():
         is_less_better = contents.study.objective.direction == "minimize"
         drawn = draw_pareto(frame, contents.label, contents.decimals, is_less_better)
-        parts += ["<h3>Score against cost</h3>", page.paragraph(PARETO), page.figure(drawn, "pareto", frame)]
+        parts += [
+            "<h3>Score against cost</h3>",
+            page.figure(drawn, "pareto", frame),
+            page.how_to_read(PARETO),
+        ]
     return page.section("Cost", *parts)
 
 

@@ -103,9 +103,9 @@ def importance(contents: Contents) -> str:
     note = f"{note} {WHISKERS if bars['low'].notna().any() else ''}"
     table = page.table(shown, name="importance")
     figure = page.figure(search_features.draw_importance(bars), "importance", bars)
-    note = f"{note} {order_text(bars_of_all_trials(contents))}"
     few = page.paragraph(which_axis_text(contents), "note") if num < FEW else ""
-    return page.section("Importance", page.paragraph(note.strip()), few, figure, table)
+    told = page.paragraph(order_text(bars_of_all_trials(contents)))
+    return page.section("Importance", told, few, figure, table, page.how_to_read(note.strip()))
 
 
 def ablation_path(contents: Contents) -> str:
@@ -120,21 +120,20 @@ def ablation_path(contents: Contents) -> str:
         f"{'axis' if num == 1 else 'axes'}. {HOW[state.order]} Every point is retrained with seeds that were not used"
         f" in the search: {seeds}. Intervals are Student's t over seeds; gains are paired by seed."
     )
-    parts = [page.paragraph(note)]
+    parts = []
     if state.order == "greedy":
         parts.append(page.paragraph(CHOSEN, "note"))
     if not state.is_over:
         parts.append(
             page.paragraph("The path is not finished: only points that have ended are shown.", "note")
         )
-    parts.append(
-        page.figure(search_features.draw_path(frame, contents.label, contents.decimals), "path", frame)
-    )
     less_is_better = contents.study.objective.direction == "minimize"
+    drawn = search_features.draw_path(frame, contents.label, contents.decimals, less_is_better=less_is_better)
+    parts.append(page.figure(drawn, "path", frame))
     shown = path_table(frame, contents.decimals, less_is_better=less_is_better)
     if len(shown):
         parts.append(page.table(shown, name="path"))
-    return page.section("Ablation path", *parts)
+    return page.section("Ablation path", *parts, page.how_to_read(note))
 
 
 def path_answer(contents: Contents) -> str:

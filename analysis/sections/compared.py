@@ -65,13 +65,14 @@ def compared(contents: Contents, comparison: Comparison) -> str:
     num_fixed = len(comparison.fixed)
     classes = ["baseline"] * num_fixed + [""] * (len(table) - num_fixed)
     rows = page.table(table, classes, "long", "compared", (), DETAILS, ROOMY)
-    parts = [page.paragraph(LEGEND + whose), rows]
+    parts = [rows]
     if comparison.baseline:
         beside = {"minus": comparison.baseline, "printed": comparison.printed}
-        parts.append(differences_figure(contents, result_scores(contents), "differences", **beside))
+        parts.insert(0, differences_figure(contents, result_scores(contents), "differences", **beside))
     return page.section(
         "Compared",
         *parts,
+        page.how_to_read(LEGEND + whose),
         *(page.paragraph(text) for text in comparison_table.remarks(comparison) if text not in said_above),
         rows_settings(contents),
         claims(comparison, contents.decimals),
@@ -126,7 +127,7 @@ def each_pair(contents: Contents, comparison: Comparison) -> str:
             page.paragraph(pairs_answer(pairs)),
             page.table(pairs_table(pairs), kind="long", name=f"pairs-{number}", extra=DETAILS),
         ]
-    return page.section("Each pair", page.paragraph(PAIRS), *parts) if found else ""
+    return page.section("Each pair", *parts, page.how_to_read(PAIRS)) if found else ""
 
 
 def claims(comparison: Comparison, decimals: int) -> str:
@@ -149,10 +150,14 @@ def factors(contents: Contents, comparison: Comparison) -> str:
         label = f"effect on {contents.label}"
         heat = draw_heat(pairs, ("factor", "factor"), label, contents.decimals, mid=0.0)
         table = page.table(effects_table(found, contents.decimals), kind="long", name="effects")
-        forest_figure = page.figure(draw_forest(forest), "effects-forest", forest)
-        drawn = [table, forest_figure, page.paragraph(MAP), page.figure(heat, "interactions", pairs)]
+        drawn = [
+            page.figure(draw_forest(forest), "effects-forest", forest),
+            table,
+            page.figure(heat, "interactions", pairs),
+            page.how_to_read(MAP),
+        ]
     notes = map(page.paragraph, effects_remarks(found))
-    return page.section("Factors", page.paragraph(EFFECTS), *drawn[:1], *notes, *drawn[1:])
+    return page.section("Factors", *drawn[:2], *notes, page.how_to_read(EFFECTS), *drawn[2:])
 
 
 def items(contents: Contents) -> str:
@@ -161,7 +166,7 @@ def items(contents: Contents) -> str:
     if crossed.empty or crossed["crossed_low"].isna().all():
         return ""
     table = page.table(crossed_table(crossed), kind="long", name="new-pairs")
-    parts = [page.paragraph(NEW_ITEMS), table, page.paragraph(missing_text(crossed))]
+    parts = [table, page.paragraph(missing_text(crossed)), page.how_to_read(NEW_ITEMS)]
     moved = [
         {"measure": one.measure, "row": row, "items": ", ".join(f"{n} ({v:+.0f})" for n, v in change.items())}
         for one in contents.items

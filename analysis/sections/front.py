@@ -91,12 +91,12 @@ def front(contents: Contents) -> str:
     return page.section(
         "Front",
         page.paragraph(f"{front_text(frame)} {bounds(contents)}".strip()),
-        page.paragraph(EXPLAINED),
         page.figure(drawn, "front", frame),
         page.table(front_table(contents, frame), name="front"),
+        page.how_to_read(EXPLAINED),
         "<h3>How it grew</h3>",
-        page.paragraph(VOLUME),
         page.figure(draw_volume(frame), "hypervolume", frame),
+        page.how_to_read(VOLUME),
     )
 
 

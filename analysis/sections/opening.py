@@ -7,12 +7,10 @@ from analysis.answer import StudyAnswer, claims_answer, grid_answer, with_effect
 from analysis.axis_pairs import apart_text, axis_pairs
 from analysis.comparison import Comparison
 from analysis.comparison_table import resolution_text
-from analysis.contents import Contents, labels, objective_decimals
+from analysis.contents import Contents, labels
 from analysis.cost import lost_attempts, time_text
-from analysis.figures.attempts import alike
-from analysis.formats import counted, join_words, show_number, show_power, show_value
+from analysis.formats import counted, join_words, show_number, show_power, show_signed
 from analysis.scores import is_higher_better, result_scores, summarise
-from analysis.search import base_values, trials
 from analysis.search_answer import (
     ConfirmedTrial,
     confirmed_objectives,
@@ -21,12 +19,15 @@ from analysis.search_answer import (
     stage_progress,
 )
 from analysis.sections.axes import path_answer, which_axis_text
+from analysis.sections.picture import picture
 from analysis.sections.results import fresh_seeds
 from rse_study.results.comparing.comparisons import MIN_SEEDS
+from rse_study.results.manipulation import named_rows
 from rse_study.results.reader import count_cells
 from rse_study.results.records import BASELINES
 from rse_study.results.row_checks import inert_sentences
 
+NOTHING = 1e-9  # the rest of equal numbers
 FEW_ROWS = 3  # that are named beside the best; more are counted
 FEW_REASONS = 2  # reasons that are quoted; the others are counted
 
@@ -35,17 +36,75 @@ def opening(contents: Contents, comparison: Comparison | None = None) -> str:
     """Return title, question, answer, facts and caution; a grid needs `comparison`."""
     study, found = contents.study, answer(contents, comparison)
     claims, above = claims_answer(comparison), unbeaten_text(contents)
+    others = f"On other measures: {found.others}." if found.others else ""
+    path, start = path_answer(contents), start_text(contents, comparison)
     kind = "answer doubted" if above else "answer shown" if found.shows_difference else "answer"
     parts = [
         f"<h1>{page.escape(study.title or study.name)}</h1>",
         page.paragraph(study.question, "question"),
-        page.paragraph(" ".join(filter(None, (found.text, claims, above))), kind),
-        page.folded("On other measures", page.paragraph(f"{found.others}.")) if found.others else "",
-        *(page.paragraph(sentence, "note") for sentence in inert_sentences(contents.checks)),
-        page.facts(facts(contents, comparison)),
-        page.paragraph(caution(contents), "note") if contents.study.kind == "search" else "",
+        page.paragraph(" ".join(filter(None, (found.text, others, path, start, claims, above))), kind),
+        picture(contents, comparison),
+        page.strip(strip(contents, comparison)),
+        inert_line(contents),
+        page.folded(
+            "How this was decided",
+            page.facts(facts(contents, comparison)),
+            page.paragraph(caution(contents), "note") if study.kind == "search" else "",
+        ),
     ]
     return "\n".join(part for part in parts if part)
+
+
+def strip(contents: Contents, comparison: Comparison | None) -> dict[str, str]:
+    """Return the few figures that size a study, by what they count."""
+    study, is_grid = contents.study, contents.study.kind == "grid"
+    cells, planned = contents.first_seeds, study.num_trials
+    if is_grid:
+        cells, planned = contents.stage("grid"), study.num_cells
+    numbers = count_cells(cells["status"], max(planned, len(cells)))
+    stopped = f", {numbers['stopped_early']} stopped early" if numbers["stopped_early"] else ""
+    lost = lost_attempts(contents.attempts, contents.cells)
+    seconds, _, spent = time_text(contents).partition(" of ")
+    seeds = cells["seed"].nunique() if is_grid else len(study.confirm_settings.seeds)
+    return {
+        f"{'cells' if is_grid else 'trials'} complete{stopped}": f"{numbers['complete']} of {numbers['planned']}",
+        "seeds a row" if is_grid else "fresh seeds to confirm": str(seeds or ""),
+        spent: seconds,
+        "failed": str(numbers["failed"]),
+        "attempts lost": str(len(lost) or ""),
+        "the least difference that 4 of 5 such studies find": least_difference(contents, comparison),
+    }
+
+
+def least_difference(contents: Contents, comparison: Comparison | None) -> str:
+    """Return the smallest difference that so many seeds find; "" where none is known."""
+    if comparison is not None:
+        known, label = [one for one in comparison.compared.values() if one], contents.label
+        least = 0.0 if any(one.criterion.is_anytime for one in known) else comparison.resolvable
+    else:
+        found = _judged(contents)
+        num_together, label = sum(one.num_together for one in found), found[0].measure if found else ""
+        least = max((one.resolvable(num_together) for one in found), default=0.0)
+    points = " points" * ("x100" in label)
+    return f"{show_number(least, contents.decimals)}{points}" if least > NOTHING else ""
+
+
+def inert_line(contents: Contents) -> str:
+    """Name in a line the parts without effect and the rows that this concerns; unfolded, why."""
+    sentences = inert_sentences(contents.checks)
+    inert = {
+        row.row: parts
+        for row in contents.checks
+        if (parts := [check.part for check, value in row.values if check.is_inert(value)])
+    }
+    if not sentences:
+        return ""
+    rows, every = [f'"{row}"' for row in inert], len(contents.checks)
+    where = named_rows(rows, every) if 0 < len(rows) <= FEW_REASONS else f"{len(rows)} of {every} rows"
+    names = join_words(dict.fromkeys(part for parts in inert.values() for part in parts))
+    line = f"Without effect in {where}: {names}." if inert else sentences[0]
+    more = page.link("#section-inside-a-step", "The checks of every row") if len(contents.diagnostics) else ""
+    return page.folded(line, *map(page.paragraph, sentences), more, kind="note")
 
 
 def answer(contents: Contents, comparison: Comparison | None = None) -> StudyAnswer:
@@ -68,30 +127,24 @@ def facts(contents: Contents, comparison: Comparison | None) -> dict[str, str]:
     told = join_words(f"{label} ({aim} is better)" for label, aim in zip(labels(contents), aims, strict=True))
     return {
         "objectives" if len(aims) > 1 else "objective": page.escape(told),
-        **(
-            {"highest mean" if aims[0] == "higher" else "lowest mean": best_row(contents, comparison)}
-            if comparison
-            else {"best": best_trial(contents)}
-        ),
+        "highest mean" if aims[0] == "higher" else "lowest mean": best_row(contents, comparison),
         "verdicts": page.escape(criterion_text(contents, comparison)),
         "resolution": page.escape(seeds_text(contents, comparison)),
         "which axis": page.escape(axes_text(contents, comparison)),
         "progress": page.escape(states(contents)),
-        "cost": cost_text(contents),
-        "failed": failed_text(contents),
         "tags": page.escape(", ".join(contents.study.settings.tags)),
         "notes": page.escape(contents.study.settings.notes),
     }
 
 
-def best_row(contents: Contents, comparison: Comparison) -> str:
+def best_row(contents: Contents, comparison: Comparison | None) -> str:
     """Return a grid's row with the best mean, and whether it is shown to be better.
 
     Means are compared over the seeds that all rows with a score share, if there are any.
     """
-    table = comparison.scores.table.dropna(how="all").dropna(axis="columns", how="all")
-    if table.empty:
+    if comparison is None or comparison.scores.table.isna().all(axis=None):
         return ""
+    table = comparison.scores.table.dropna(how="all").dropna(axis="columns", how="all")
     shared, means = table.dropna(axis="columns"), table.mean(axis=1)
     num_shared, how = shared.shape[1], ""
     if num_shared < table.shape[1]:
@@ -162,6 +215,21 @@ def axes_text(contents: Contents, comparison: Comparison | None) -> str:
     return of + told if told else "Unknown: there are neither importances nor a finished ablation path."
 
 
+def start_text(contents: Contents, comparison: Comparison | None) -> str:
+    """Say how many rows end beyond the encoder before training, on the objective."""
+    means = comparison.scores.table.mean(axis=1).dropna() if comparison else pd.Series(dtype=float)
+    start = comparison.fixed.get(BASELINES["start"]) if comparison else None
+    if start is None or means.empty:
+        return ""
+    is_less, gains = contents.study.objective.direction == "minimize", means - start
+    num, beyond = int((gains < 0 if is_less else gains > 0).sum()), "below" if is_less else "above"
+    which = {0: "No row ends", len(gains): f"All {len(gains)} rows end"}.get(
+        num, f"{num} of {len(gains)} rows end"
+    )
+    low, high = (show_signed(gain, contents.decimals) for gain in (gains.min(), gains.max()))
+    return f"{which} {beyond} the encoder before training ({low} to {high})."
+
+
 def unbeaten_text(contents: Contents) -> str:
     """Name the strongest baseline, and the base encoder, if they beat every result."""
     frame = result_scores(contents)
@@ -183,58 +251,6 @@ def unbeaten_text(contents: Contents) -> str:
     if start := scored.get(BASELINES["start"]) if first != BASELINES["start"] else None:
         return f"{text} The best is also below the base encoder before training ({show_number(start, decimals)})."
     return text
-
-
-def best_trial(contents: Contents) -> str:
-    """Return the best trial of a search, and the base's values where they differ."""
-    if contents.study.kind != "search":
-        return ""
-    table = trials(contents)
-    if not table["best"].any():
-        return ""
-    row, base, values = table[table["best"]].iloc[0], base_values(contents), []
-    for axis, heading in zip(contents.study.axes, contents.study.headings, strict=True):
-        here, there = show_value(row[heading]), show_value(base.get(axis.name))
-        if axis.when and not here:
-            continue
-        values.append(f"{heading} {here}" + (f" (base {there})" if there not in ("", here) else ""))
-    places = map(objective_decimals, contents.study.all_objectives)
-    scored = next(one.values for one in contents.search.standings if one.key == row["identity"])
-    shown = join_words(show_number(value, place) for value, place in zip(scored, places, strict=True))
-    selected = "score" if len(scored) == 1 else "scores"
-    told = f"trial {row['trial']} ({shown} on the {selected} that selected it): {', '.join(values)}; "
-    return page.escape(told) + page.link("#section-best", "compared with the base")
-
-
-def cost_text(contents: Contents) -> str:
-    """Return time, steps and cells of all that has ended."""
-    ended = contents.cells[contents.cells["duration_s"] > 0]
-    if ended.empty:
-        return ""
-    steps = int(ended["t"].fillna(0).sum())
-    told = f"{time_text(contents)}, {counted(steps, 'step')}, {counted(len(ended), 'cell')}; "
-    return page.escape(told) + page.link("#section-cost", "details")
-
-
-def failed_text(contents: Contents) -> str:
-    """Return how many cells failed and why, and how many attempts were lost."""
-    failed = contents.current[contents.current["status"] == "failed"]
-    lost = lost_attempts(contents.attempts, contents.cells)
-    if failed.empty and lost.empty:
-        return "nothing"
-    parts = [f"{counted(len(failed), 'cell')}: {_reasons(failed['reason'])}"] if len(failed) else ["no cell"]
-    parts += [f"{counted(len(lost), 'attempt')} lost"] if len(lost) else []
-    return page.escape("; ".join(parts) + "; ") + page.link("#section-failures", "details")
-
-
-def _reasons(reasons: pd.Series) -> str:
-    groups = sorted(reasons.groupby(reasons.map(alike), sort=False), key=lambda group: -len(group[1]))
-    shown = [
-        (part.iloc[0] or name) if part.nunique() == 1 else f"{name} ({len(part)} times)"
-        for name, part in groups[:FEW_REASONS]
-    ]
-    others = len(groups) - len(shown)
-    return join_words([*shown, *([counted(others, "other reason")] if others else [])])
 
 
 def states(contents: Contents) -> str:

@@ -52,7 +52,7 @@ def differences_figure(contents: Contents, frame: pd.DataFrame, name: str, **bes
     told = FIGURE.format(shown["minus"].iloc[0])
     of = next(iter(shown.loc[shown["measure"] == contents.label, "view"]), "")
     drawn = page.figure(draw_forest(shown, margin_of(contents.study), of), name, shown)
-    return page.paragraph(told) + drawn + page.paragraph(both_ways_text(contents, shown))
+    return drawn + page.how_to_read(told) + page.paragraph(both_ways_text(contents, shown))
 
 
 def both_ways_text(contents: Contents, shown: pd.DataFrame) -> str:
@@ -86,7 +86,8 @@ def grid_rows(contents: Contents) -> str:
     figure = (
         "" if contents.study.settings.grid.baseline else differences_figure(contents, frame, "differences")
     )
-    return page.section("Results", page.paragraph(legend), scores_table(contents, frame, "results"), figure)
+    table = scores_table(contents, frame, "results")
+    return page.section("Results", figure, table, page.how_to_read(legend))
 
 
 def grid_axes(contents: Contents) -> str:
@@ -114,7 +115,7 @@ def grid_steps(contents: Contents) -> str:
     told = f"{STEPS.format(result)} {contents.thinned_note}".strip()
     if (num_rows := frame["row"].nunique()) > MAX_CHOICES:
         told += f" The first {MAX_CHOICES} of {num_rows:,} rows can be chosen."
-    return page.section("Step by step", page.paragraph(told), page.figure(drawn, "steps", frame))
+    return page.section("Step by step", page.figure(drawn, "steps", frame), page.how_to_read(told))
 
 
 def confirmation(contents: Contents) -> str:
@@ -197,8 +198,8 @@ def course(contents: Contents) -> str:
         return ""
     return page.section(
         "In the course of training",
-        page.paragraph(f"{WATCHED} {contents.thinned_note}".strip()),
         page.grid(drawn),
+        page.how_to_read(f"{WATCHED} {contents.thinned_note}".strip()),
     )
 
 
@@ -212,8 +213,8 @@ def diagnostics(contents: Contents) -> str:
     order = [row for row in checks if row in parts]
     return page.section(
         "Inside a step",
-        page.paragraph(f"{INSIDE} {contents.thinned_note}".strip()),
         *(one_row(checks[row], parts[row], number) for number, row in enumerate(order)),
+        page.how_to_read(f"{INSIDE} {contents.thinned_note}".strip()),
     )
 
 

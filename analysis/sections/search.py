@@ -79,10 +79,7 @@ def history(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> st
     if not table["status"].isin(FINISHED).any():
         return page.section("History", page.paragraph("No trial has ended yet."))
     parts = [page.paragraph(fidelity_text(contents, table))]
-    complete = table[(table["status"] == "complete") & table["objective"].notna()]
-    if len(complete):
-        best = set(complete.loc[complete["best"], "trial"])
-        drawn = searched.draw_history(searched.drawn_study(contents, complete), scores, label, best, decimals)
+    if drawn := searched.history_of(contents, table, scores):
         parts.append(page.figure(drawn, "history", table[["trial", "objective", "t", "status", "best"]]))
     points = curve_data(table, contents.curves)
     if len(points):
@@ -96,7 +93,7 @@ def history(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> st
         is_in_bracket = isinstance(rule_of(contents.study), Hyperband)
         note = RUNGS.format(bracket="of its bracket " if is_in_bracket else "")
         note += LET_RUN if contents.study.settings.early_stopping.get("let_run") else ""
-        parts += ["<h3>Rung by rung</h3>", page.paragraph(note), page.figure(drawn, "rungs", verdicts)]
+        parts += ["<h3>Rung by rung</h3>", page.figure(drawn, "rungs", verdicts), page.how_to_read(note)]
     return page.section("History", *parts)
 
 
@@ -185,14 +182,14 @@ def space_sections(contents: Contents, table: pd.DataFrame) -> list[str]:
     some = SOME_AXES if any(axis.when for axis in study.axes) else ""
     lines = searched.draw_parallel(drawn, headings, label, marked, is_less_better)
     texts = [
-        page.paragraph(" ".join(one for one in (text, few) if one))
+        page.how_to_read(" ".join(one for one in (text, few) if one))
         for text in (f"{ALL_AXES} {some}".strip(), TWO_AXES, ONE_AXIS.format(label=label))
     ]
-    sections = [page.section("All axes at once", texts[0], page.figure(lines, "parallel", numbers))]
+    sections = [page.section("All axes at once", page.figure(lines, "parallel", numbers), texts[0])]
     if len(headings) > 1 and len(complete) >= LEAST:
         ordered = {name: headings[name] for name in by_importance(contents) if name in headings} | headings
         ranks = searched.draw_ranks(drawn, ordered, label, decimals)
-        sections.append(page.section("Two axes at a time", texts[1], page.figure(ranks, "ranks", numbers)))
+        sections.append(page.section("Two axes at a time", page.figure(ranks, "ranks", numbers), texts[1]))
     best = set(complete.loc[complete["best"], "trial"])
     slices = [
         page.figure(
@@ -202,7 +199,7 @@ def space_sections(contents: Contents, table: pd.DataFrame) -> list[str]:
         )
         for place, (name, heading) in enumerate(headings.items())
     ]
-    return [*sections, page.section("One axis at a time", texts[2], page.grid(slices))]
+    return [*sections, page.section("One axis at a time", page.grid(slices), texts[2])]
 
 
 def by_importance(contents: Contents) -> list[str]:

@@ -59,7 +59,7 @@ def test_a_trial_has_a_line_a_dot_and_a_place_on_its_own_axes_alone(found):
 def test_the_report_is_written_and_says_all_this(folder, tmp_path):
     outline = Outline(write_report(folder, tmp_path / "report.html").read_text(encoding="utf-8"))
     for words in (
-        "trial 14", "method dcl (base paper), width 6, xi", "1 to 9, if method = dcl", "belong to some trials only",
+        "trial 14", "method paper dcl", "width", "1 to 9, if method = dcl", "belong to some trials only",
         "method = paper or l2p: 12 trials", "18 trials", "fANOVA: method has the largest share",
     ):  # fmt: skip
         assert words in outline.text, words

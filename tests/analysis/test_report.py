@@ -57,7 +57,7 @@ def test_a_search_and_a_grid_tell_their_questions_results_and_limits(outlines):
 
 def test_every_figure_is_inside_and_one_row_is_the_best(outlines):
     slices = [f"slice-{number}" for number in range(8)]
-    above = ["differences", "history", "curves", "rungs", "importance"]
+    above = ["first", "differences", "history", "curves", "rungs", "importance"]
     below = ["pareto", "timeline", "reasons"]
     inside = [f"diagnostic-{number}" for number in range(7)]
     assert outlines["search"].figures == [*above, "parallel", "ranks", *slices, *inside[:2], *below]

@@ -49,6 +49,10 @@ COLUMN = (
     "[...document.querySelectorAll('#table-trials tbody tr')].filter(row => !row.hidden)"
     ".map(row => row.cells[%d].firstChild?.textContent.trim() ?? '')"
 )
+FIRST = """(() => {
+  const box = document.querySelector('#first')?.getBoundingClientRect();
+  return box ? [box.top, box.bottom] : [0, 0];
+})()"""
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"
 
 
@@ -64,6 +68,8 @@ def test_it_opens_from_a_file_without_errors_requests_or_anything_cut_off(browse
     assert tab.say(OVERFLOWING) == []
     assert tab.say(CUT_OFF) == []
     assert tab.say(CROWDED) == [], "texts that stand on each other"
+    top, bottom = tab.say(FIRST)
+    assert bottom <= 900 if width == 1280 else top <= 844, "the first figure stands on the first screen"
     tab.close()
 
 

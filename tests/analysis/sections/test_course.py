@@ -14,7 +14,7 @@ def test_every_row_has_a_figure_of_its_own_with_its_verdict(grid_dir, contents):
     assert outline.figures == [f"diagnostic-{number}" for number in range(len(rows))]
     assert len(rows) > 3
     assert all(f"{row} (checks not recorded)" in outline.text for row in rows)
-    assert page.count("<details>") == len(rows)  # folded
+    assert page.count("<details>") == len(rows) + 1  # folded, and how to read them
     assert diagnostics(dataclasses.replace(found, diagnostics=found.diagnostics[:0])) == ""
 
 

@@ -26,8 +26,7 @@ def test_the_first_screen_of_a_search_answers_before_it_cautions(search_dir, con
     text = Outline(section.opening(contents(search_dir))).text
     for words in (
         "No answer: trial 12 (best of the search) minus the base is +1.25 on builtin/test.",
-        "Two seeds cannot tell a gain from chance.", "trial 12 (64.80 on the score that selected it)",
-        "(base 1e-05)", "of device time,", "1 cell: step 23: the loss is nan; 1 attempt lost",
+        "Two seeds cannot tell a gain from chance.", "1e-05", "device time", "attempts lost",
     ):  # fmt: skip
         assert words in text, words
     question = contents(search_dir).study.question
@@ -39,16 +38,15 @@ def test_the_first_screen_of_a_grid(grid_dir, contents):
     for words in (
         "No answer yet: 1 of 21 cells has not ended.",
         "highest mean", "base, 75.50 over 3 seeds, not shown to be better",
-        "1 cell: step 3: the loss is nan", "Grid of 7 rows x 3 seeds: 19 of 21 cells complete",
+        "Grid of 7 rows x 3 seeds: 19 of 21 cells complete",
     ):  # fmt: skip
         assert words in text, words
 
 
-def test_a_study_that_has_not_begun_has_no_best_and_no_cost(tmp_path, contents):
+def test_a_study_that_has_not_begun_has_no_picture(tmp_path, contents):
     found = contents(searched.make(tmp_path))
-    assert section.best_trial(found) == ""
-    assert section.cost_text(found) == ""
     assert "No answer yet: no trial has ended." in section.opening(found)
+    assert "figure-first" not in section.opening(found)
 
 
 def test_the_first_screen_names_the_strongest_baseline_where_no_row_beats_it_and_the_start_below_which_all_are(
@@ -120,3 +118,47 @@ def test_notes_and_tags_of_a_study_stand_on_its_first_screen(search_dir, content
     noted = dataclasses.replace(found, study=found.study.model_copy(update={"resolved": resolved}))
     assert "after the reviews" in section.opening(noted)
     assert "tiny, rebuttal" in section.opening(noted)
+
+
+def test_a_picture_beside_a_small_table_follows_the_answer_and_goes_before_the_facts(
+    tmp_path, search_dir, path_dir, contents
+):
+    for folder, comparison, table in (
+        (search_dir, None, "axis base best"),
+        (path_dir, None, "axis base best gain"),
+        (tabled.make(tmp_path, {"base": (50.0, 51.0, 52.0), "row": (55.0, 56.5, 57.0)}, baseline="base"), True,
+         "row mean verdict"),
+    ):  # fmt: skip
+        html = section.opening(contents(folder), comparison and tabled.comparison_of(folder))
+        places = [
+            html.index(part)
+            for part in ('class="answer', 'id="figure-first"', 'class="strip"', "How this was")
+        ]
+        assert places == sorted(places)
+        headings = html[html.index("<thead>") : html.index("</thead>")]
+        assert Outline(headings).text.split() == table.split()
+
+
+def test_a_grid_says_how_many_rows_end_beyond_the_encoder_before_training(tmp_path, contents):
+    folder = tabled.make(tmp_path, {"base": (50.0, 51.0, 52.0), "row": (55.0, 56.5, 57.0)}, baseline="base")
+    for start, told in (
+        (40.0, "All 2 rows end above"),
+        (53.0, "1 of 2 rows end above"),
+        (60.0, "No row ends above"),
+    ):
+        with Ledger.open(folder) as ledger:
+            ledger.record_evaluations([searched.measure("start", "STS-B/dev", start)])
+        comparison = tabled.comparison_of(folder)
+        assert section.start_text(contents(folder), comparison).startswith(
+            f"{told} the encoder before training ("
+        )
+
+
+def test_parts_without_effect_take_one_line_with_their_sentences_below_it(grid_dir, contents):
+    found = contents(grid_dir)
+    sentences = section.inert_sentences(found.checks)
+    html = section.inert_line(found)
+    assert sentences
+    assert html.count("<summary>") == 1
+    assert all(section.page.escape(one) in html for one in sentences)
+    assert section.inert_line(dataclasses.replace(found, checks=())) == ""
