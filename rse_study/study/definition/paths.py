@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from rse_study.errors import InputError, InputErrors
+from rse_study.errors import InputError
 from rse_study.methods.presets import KEY as PRESET
 from rse_study.methods.presets import fields_of
 from rse_study.registry import did_you_mean
-from rse_study.spec import Spec, joint_symbols, show_setting, symbols
+from rse_study.spec import Spec, show_setting
 from rse_study.study.definition.problems import joined, problems_of
 
 AXES = (("search",), ("grid", "axes"), ("grid", "factorial"))  # where axes stand
@@ -38,6 +38,26 @@ def resolve(spec: Spec, path: str, *, where: str = "", at: str = "") -> str:
         remedy = "Write more of the path, or list them: `into: [...]`"
         raise InputError(at or path, where=where, rule=rule, remedy=remedy)
     raise _unknown(every, spec, path, where, at)
+
+
+def symbols(spec: Spec, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield (dotted path, symbol) of every field below `spec` with a symbol."""
+    for name, info in type(spec).model_fields.items():
+        extra, value = info.json_schema_extra, getattr(spec, name)
+        if isinstance(extra, dict) and "symbol" in extra:
+            yield prefix + name, str(extra["symbol"])
+        if isinstance(value, Spec):
+            yield from symbols(value, f"{prefix}{name}.")
+
+
+def joint_symbols(spec: Spec, prefix: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each symbol of several fields with their paths, outer objects first."""
+    for symbol, paths in spec.joint.items():
+        yield symbol, tuple(prefix + path for path in paths)
+    for name in type(spec).model_fields:
+        value = getattr(spec, name)
+        if isinstance(value, Spec):
+            yield from joint_symbols(value, f"{prefix}{name}.")
 
 
 def resolve_symbol(spec: Spec, symbol: str) -> tuple[str, ...]:
@@ -178,8 +198,8 @@ class FieldSetting:
 
 def settings_of(
     base: Spec, values: Mapping[str, Any], fields: dict[str, tuple[str, ...]], *, where: str, at: str
-) -> list[FieldSetting]:
-    """Return the field settings that values by symbol, path, axis or `preset` write.
+) -> tuple[list[FieldSetting], list[InputError]]:
+    """Return the field settings that values by symbol, path, axis or `preset` write, and every problem.
 
     `fields` caches full paths by key, and gets the new ones.
     """
@@ -192,9 +212,7 @@ def settings_of(
                 settings.append(_setting(settings, FieldSetting(here, written, paths), where))
         except InputError as problem:
             problems.append(problem)
-    if problems:
-        raise InputErrors(problems)
-    return settings
+    return settings, problems
 
 
 def laid_values(base: Spec, settings: Sequence[FieldSetting]) -> dict[str, Any]:
@@ -205,15 +223,17 @@ def laid_values(base: Spec, settings: Sequence[FieldSetting]) -> dict[str, Any]:
     return {path: _value(base, path, setting.value) for setting in settings for path in setting.paths}
 
 
-def lay(base: T, settings: Sequence[FieldSetting], *, where: str, at: str) -> T:
-    """Lay the settings over the base; errors point to the setting at fault."""
+def lay(
+    base: T, settings: Sequence[FieldSetting], *, where: str, at: str
+) -> tuple[T | None, list[InputError]]:
+    """Lay the settings over the base; problems point to the setting at fault."""
     try:
-        return type(base).model_validate(laid_over(base, laid_values(base, settings)))
+        return type(base).model_validate(laid_over(base, laid_values(base, settings))), []
     except ValidationError as error:
         found = problems_of(error, type(base), where=where)
-        raise InputErrors([_blamed(problem, settings, where, at) for problem in found]) from None
+        return None, [_blamed(problem, settings, where, at) for problem in found]
     except InputError as error:
-        raise InputErrors([InputError(at, where=where, rule=joined(error), remedy=error.remedy)]) from None
+        return None, [InputError(at, where=where, rule=joined(error), remedy=error.remedy)]
 
 
 def _written(

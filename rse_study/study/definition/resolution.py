@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
-from rse_study.spec import Spec, symbols
+from rse_study.spec import Spec
 from rse_study.study.definition.domains import Choice, Domain, Variants
 from rse_study.study.definition.paths import (
     FieldSetting,
@@ -19,6 +19,7 @@ from rse_study.study.definition.paths import (
     resolve,
     resolve_fields,
     settings_of,
+    symbols,
 )
 from rse_study.study.definition.space import Axis, Space, VariantSettings
 
@@ -94,11 +95,10 @@ def _resolve_variants(base: Spec, name: str, domain: Variants, where: str, at: s
     problems: list[InputError] = []
     for label, values in domain.variants.items():
         here = f"{at}.variants.{label}"
-        try:
-            settings = settings_of(base, values, fields, where=where, at=here)
-            trial = lay(base, settings, where=where, at=here)
-        except InputErrors as error:
-            problems += error.problems
+        settings, found = settings_of(base, values, fields, where=where, at=here)
+        trial, wrong = lay(base, settings, where=where, at=here)
+        problems += found or wrong
+        if found or trial is None:
             continue
         same = next((other for other, one in trials.items() if one == trial), None)
         if same is not None:
