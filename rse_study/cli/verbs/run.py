@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from analysis.comparison_table import NOT_AGAIN
-from analysis.report import write_report
+from analysis.report import report_of
 from analysis.scores import as_text
 from rse_study.cli import parameters
 from rse_study.cli.arguments.materials import evaluation_of, materials_of
@@ -61,7 +61,8 @@ def run_and_report(
     some did not, 4 if a grid would take more than --max-hours, 130 after Ctrl-C.
     """
     overrides = overrides or []
-    checked = read_study(study_file(study), overrides, max_hours)
+    path = study_file(study)
+    checked = read_study(path, overrides, max_hours)
     folder = store / checked.study.name
     screen.announce(f"{checked.study.name}: {checked.study.question}")
     for warning in checked.warnings:
@@ -81,7 +82,7 @@ def run_and_report(
     with Reader(folder) as reader:
         show_table(reader, f"{again}, or in the report", is_wide)
         with ActivityBars() as bars, bars.waiting("writing the report"):
-            report = write_report(folder)
+            report = report_of(reader)
         screen.announce(f"report: {report.resolve()}")
         code = conclude(reader)
     screen.suggest(_next(checked, store, code))

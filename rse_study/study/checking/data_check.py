@@ -78,7 +78,7 @@ def _problems(trials: Iterable[tuple[str, Trial]], where: str, data_dir: Path) -
             _corpus(trial, folders, read),
             _minilm(trial),
             _tried("method.rtd.generator", partial(require_generator, trial, *folders)),
-            _encoder(trial, folders),
+            _tried(f"encoder.name = {trial.encoder.name!r}", partial(_check_encoder, trial, *folders)),
             _synonyms(trial, data_dir),
             _replayed(trial, data_dir),
         )
@@ -165,11 +165,10 @@ def _minilm(trial: Trial) -> Iterator[Missing]:
         yield from _tried(f"{field} = 'minilm'", minilm_folder)
 
 
-def _encoder(trial: Trial, folders: tuple[Path, ...]) -> Iterator[Missing]:
+def _check_encoder(trial: Trial, *folders: Path) -> None:
     """Check what a trial asks of its encoder, if that is on this machine."""
-    name = trial.encoder.name
-    folder = described_folder((name, trial.encoder.revision), *folders)
-    if name == "minilm":
+    folder = described_folder((trial.encoder.name, trial.encoder.revision), *folders)
+    if trial.encoder.name == "minilm":
         from rse_study.assets.tiny import has_minilm, minilm_folder
 
         folder = minilm_folder() if has_minilm() else None
@@ -177,7 +176,7 @@ def _encoder(trial: Trial, folders: tuple[Path, ...]) -> Iterator[Missing]:
         # This imports model code, which takes seconds.
         from rse_study.assets.trial_checks import check_described
 
-        yield from _tried(f"encoder.name = {name!r}", partial(check_described, trial, str(folder)))
+        check_described(trial, str(folder))
 
 
 def _synonyms(trial: Trial, data_dir: Path) -> Iterator[Missing]:
@@ -201,10 +200,11 @@ def _replayed(trial: Trial, data_dir: Path) -> Iterator[Missing]:
 
 
 def _evaluations(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:
+    settings = checked.settings_in(data_dir)
     for at, name in checked.study.located_evaluations():
         if name == BUILTIN:  # generated: always here
             continue
-        read = partial(read_evaluation, name, data_dir, checked.settings_in(data_dir))
+        read = partial(read_evaluation, name, data_dir, settings)
         for what, problem in _tried(f"{at} = {name!r}", read):
             if not isinstance(problem, UnknownModel):  # that is said of the field that names it
                 yield _problem_at(what, problem, checked.where)
