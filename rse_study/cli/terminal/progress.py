@@ -9,9 +9,9 @@ from rich.progress import Task
 
 from analysis.formats import show_brief, show_duration
 from rse_study.cli.terminal.activity_bars import ActivityBars
-from rse_study.cli.terminal.cell_names import name_of
 from rse_study.cli.terminal.screen import SHOWN, describe
 from rse_study.results.records import CellRecord
+from rse_study.results.row_names import name_of
 
 SHORT_SECONDS = 60.0  # nobody plans by less
 NUM_RECOUNTS = 100  # in a study: each reads all of its cells

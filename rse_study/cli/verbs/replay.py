@@ -17,7 +17,6 @@ from rse_study.cli.arguments.materials import materials_of
 from rse_study.cli.arguments.model import find_cell
 from rse_study.cli.arguments.paths import require_cache, require_new_folder, study_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
-from rse_study.cli.terminal.cell_names import names_by_identity
 from rse_study.cli.terminal.errors import CONTRADICTED, INCOMPLETE, OK
 from rse_study.cli.terminal.screen import announce, command, suggest
 from rse_study.errors import InputError
@@ -25,6 +24,7 @@ from rse_study.results.bit_equality import NEAR, what_differs
 from rse_study.results.files.result_file import Point, Result
 from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED, MetricRow
+from rse_study.results.row_names import names_by_identity
 from rse_study.study.definition.reading import build
 from rse_study.training.materials import Materials, other_materials
 from rse_study.training.provenance import provenance

@@ -17,7 +17,6 @@ from rse_study.cli.arguments.materials import evaluation_of, materials_of
 from rse_study.cli.arguments.paths import problems_of_table, require_cache, require_folder, study_file
 from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
-from rse_study.cli.terminal.cell_names import names_by_identity
 from rse_study.cli.terminal.errors import INCOMPLETE, OK
 from rse_study.cli.terminal.progress import ProgressBoard
 from rse_study.data.location import data_dir
@@ -25,6 +24,7 @@ from rse_study.deferred import DeferredName
 from rse_study.errors import InputError, InputErrors
 from rse_study.on_ray.nodes.ray_folder import ray_folder
 from rse_study.results.reader import Reader
+from rse_study.results.row_names import names_by_identity
 from rse_study.search.state import SearchState
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study

@@ -1,7 +1,9 @@
-"""The body of `studies`: what has run, and what there is to run."""
+"""The bodies of `studies` and `init`: the shipped studies, and a first one of one's own."""
 
+import json
 import math
 from collections.abc import Sequence
+from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,12 +12,17 @@ import typer
 
 from analysis.formats import counted
 from rse_study.cli import parameters
+from rse_study.cli.arguments.paths import require_folder
 from rse_study.cli.terminal.screen import announce, command, json_of, suggest
 from rse_study.errors import InputError
+from rse_study.results.files.atomic import write_whole
 from rse_study.results.reader import Reader
 from rse_study.search.state import SearchState, describe_counts
-from rse_study.study.definition.reading import read_extended
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build, read_extended
+from rse_study.study.definition.schema import json_schema
 from rse_study.study.definition.shipped import shipped_studies, shipped_trials
+from rse_study.yaml12 import parse_yaml
 
 GROUPS = {
     "search_spaces": "to start with, on generated or Wikipedia sentences",
@@ -124,3 +131,43 @@ def _counts(study_dir: Path) -> str:
             return f"{counts} [{tags}]" if tags else counts
     except InputError as problem:
         return str(problem)
+
+
+TEMPLATES = files("rse_study.cli") / "first_study"
+NAME = "my-study"  # in the templates
+SCHEMA = Path("study.schema.json")
+
+
+def write_first_study(
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="The study's name.")] = "my-study",
+    grid: Annotated[bool, typer.Option("--grid", help="Write a grid; default: a search.")] = False,
+) -> None:
+    """Write NAME.yaml, a commented study that runs on this machine.
+
+    Also writes study.schema.json, with which editors check the file.
+    """
+    kind = "grid" if grid else "search"
+    text = (TEMPLATES / f"{kind}.yaml").read_text(encoding="utf-8")
+    _require_name(name, text)
+    path = Path(f"{name}.yaml")
+    require_folder(Path(), where="this folder:")
+    try:
+        with path.open("x", encoding="utf-8") as stream:
+            stream.write(text.replace(NAME, name))
+    except FileExistsError:
+        remedy = "Choose another name, or remove it"
+        raise InputError(
+            "already exists", where=str(path), rule="nothing is overwritten", remedy=remedy
+        ) from None
+    write_whole(SCHEMA, json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n")
+    print(f"{path}, {SCHEMA}")
+    suggest(command("validate", path), command("plan", path, "--probe"), command("run", path))
+
+
+def _require_name(name: str, text: str) -> None:
+    try:
+        build(Study, {**parse_yaml(text, where="NAME"), "name": name}, where="NAME")
+    except InputError:
+        rule = "lower case letters, digits, - and _, at most 64, the first one a letter or a digit"
+        remedy = "For example: rse-study init step-sizes"
+        raise InputError(f"{name!r} is not a valid name", where="NAME", rule=rule, remedy=remedy) from None

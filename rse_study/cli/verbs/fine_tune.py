@@ -13,7 +13,7 @@ from rse_study.cli.arguments.model import model_name
 from rse_study.cli.arguments.paths import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import announce, command, json_of, print_table, suggest
-from rse_study.cli.verbs.evaluate.frozen import EncoderRequest
+from rse_study.cli.verbs.evaluate import EncoderRequest
 from rse_study.data.hub import GLUE_LAYOUT
 from rse_study.data.labelled import StsPairs
 from rse_study.data.location import cache_dir

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.cli.verbs.status import show
-from rse_study.cli.verbs.status.content import StudyStatus, state_of
-from rse_study.cli.verbs.status.show import lines_of, summary_of
+from rse_study.cli.status_content import StudyStatus, state_of
+from rse_study.cli.verbs import status as show
+from rse_study.cli.verbs.status import lines_of, summary_of
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
 from rse_study.results.study_record import ObjectiveRecord

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from rse_study.cli.verbs.report import page
+from rse_study.cli.verbs import report as page
 from rse_study.results.files.ledger import Ledger
 from tests.cli.a_study import SEARCH, cell_of, run
 

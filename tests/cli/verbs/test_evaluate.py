@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rse_study.cli.verbs.evaluate.frozen import find_tasks, table_of
+from rse_study.cli.verbs.evaluate import find_tasks, table_of
 from rse_study.data import builtin
 from rse_study.evaluation.sts import evaluate_sts
 from rse_study.models.encoder_settings import StoredPooling, store_pooling

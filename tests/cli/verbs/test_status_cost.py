@@ -1,6 +1,6 @@
 """The work of `status` in a small and in a large study."""
 
-from rse_study.cli.verbs.status import content
+from rse_study.cli import status_content as content
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.settings import StudySettings
 from tests.results.world import HERE, STUDY, cell_of, result_of
