@@ -1,6 +1,6 @@
 """What a cluster cannot give a study is refused, with path and remedy."""
 
-from rse_study.cli.arguments.paths import study_file
+from rse_study.cli.arguments import study_file
 from rse_study.cluster.check import check_cluster, check_study_on, placeholders_of
 from rse_study.cluster.node_capacity import num_fitting
 from rse_study.cluster.price import nodes_of

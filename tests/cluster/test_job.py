@@ -1,6 +1,6 @@
 """A study becomes a job: self-contained, with a name that follows from its question."""
 
-from rse_study.cli.arguments.paths import study_file
+from rse_study.cli.arguments import study_file
 from rse_study.cluster.job import RenderedFile, Submission, job_of
 from rse_study.cluster.submit import write_submission
 from rse_study.cluster.yaml_text import yaml_text

@@ -16,7 +16,7 @@ from analysis.paper.layout import write_layouts
 from analysis.sections.compared import crossed_table, missing_text
 from rse_study import open_study
 from rse_study.cli import parameters
-from rse_study.cli.arguments.paths import problems_of_table, require_folder, study_folder
+from rse_study.cli.arguments import problems_of_table, require_folder, study_folder
 from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.errors import CONTRADICTED, INCOMPLETE, OK
 from rse_study.errors import InputError

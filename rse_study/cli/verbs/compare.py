@@ -9,7 +9,7 @@ import pandas as pd
 import typer
 
 from rse_study.cli import parameters
-from rse_study.cli.arguments.paths import require_file, study_folder
+from rse_study.cli.arguments import require_file, study_folder
 from rse_study.cli.terminal.screen import announce, command, in_store, json_of, suggest
 from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean

@@ -11,7 +11,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 import typer
 
 from rse_study.cli import parameters
-from rse_study.cli.arguments.paths import study_folder
+from rse_study.cli.arguments import study_folder
 from rse_study.cli.terminal.screen import announce
 from rse_study.errors import InputError
 

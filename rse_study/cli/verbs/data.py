@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rse_study.cli import parameters
-from rse_study.cli.arguments.paths import study_file
+from rse_study.cli.arguments import study_file
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import BAD_INPUT, INCOMPLETE
 from rse_study.cli.terminal.screen import announce, command, json_of, say, stderr, suggest, with_overrides

@@ -14,8 +14,8 @@ from rich.console import Console
 
 from rse_study.activity import ProgressCallback
 from rse_study.cli import parameters
-from rse_study.cli.arguments.model import model_name
-from rse_study.cli.arguments.paths import require_device
+from rse_study.cli.arguments import require_device
+from rse_study.cli.models import model_name
 from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.data.labelled import StsPairs, Variant

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from rse_study.cli import parameters
-from rse_study.cli.arguments.model import cell_folder
-from rse_study.cli.arguments.paths import require_file, require_folder, study_folder
+from rse_study.cli.arguments import require_file, require_folder, study_folder
+from rse_study.cli.models import cell_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import command, stderr, suggest
 from rse_study.data.location import cache_dir

@@ -9,8 +9,8 @@ import typer
 
 from rse_study.assets.victim import WEAK, VictimClassifier
 from rse_study.cli import parameters
-from rse_study.cli.arguments.model import model_name
-from rse_study.cli.arguments.paths import require_cache, require_folder
+from rse_study.cli.arguments import require_cache, require_folder
+from rse_study.cli.models import model_name
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import announce, command, json_of, print_table, suggest
 from rse_study.cli.verbs.evaluate import EncoderRequest

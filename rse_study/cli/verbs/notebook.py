@@ -9,7 +9,7 @@ import typer
 from analysis.notebooks import KINDS, filled_in, fitting_kind
 from rse_study import open_study
 from rse_study.cli import parameters
-from rse_study.cli.arguments.paths import require_file, study_folder
+from rse_study.cli.arguments import require_file, study_folder
 from rse_study.cli.terminal.screen import announce, suggest
 from rse_study.errors import InputError
 from rse_study.results.files.atomic import write_whole

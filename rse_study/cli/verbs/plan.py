@@ -13,8 +13,7 @@ import typer
 from analysis.formats import show_duration
 from rse_study.activity import SILENCE
 from rse_study.cli import parameters
-from rse_study.cli.arguments.materials import materials_of
-from rse_study.cli.arguments.paths import study_file
+from rse_study.cli.arguments import materials_of, study_file
 from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.verbs.data import missing_text

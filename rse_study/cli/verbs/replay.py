@@ -13,9 +13,8 @@ import typer
 
 from analysis.formats import counted
 from rse_study.cli import parameters
-from rse_study.cli.arguments.materials import materials_of
-from rse_study.cli.arguments.model import find_cell
-from rse_study.cli.arguments.paths import require_cache, require_new_folder, study_folder
+from rse_study.cli.arguments import materials_of, require_cache, require_new_folder, study_folder
+from rse_study.cli.models import find_cell
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import CONTRADICTED, INCOMPLETE, OK
 from rse_study.cli.terminal.screen import announce, command, suggest

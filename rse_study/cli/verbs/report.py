@@ -17,7 +17,7 @@ from analysis.paper.layout import write_latex
 from analysis.report import changed_at, report_path, study_folders, write_index, write_report
 from rse_study import open_study
 from rse_study.cli import parameters
-from rse_study.cli.arguments.paths import require_file, require_folder, study_folder
+from rse_study.cli.arguments import require_file, require_folder, study_folder
 from rse_study.cli.status_content import state_of
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import announce, stderr, suggest

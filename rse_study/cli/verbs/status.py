@@ -13,7 +13,7 @@ from rich.text import Text
 from analysis.formats import counted, show_brief, show_duration
 from rse_study.cli import parameters
 from rse_study.cli import status_content as content
-from rse_study.cli.arguments.paths import study_folder
+from rse_study.cli.arguments import study_folder
 from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import LINE_SECONDS
 from rse_study.cli.terminal.fitting import harmless, wrapped

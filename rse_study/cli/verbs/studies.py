@@ -12,7 +12,7 @@ import typer
 
 from analysis.formats import counted
 from rse_study.cli import parameters
-from rse_study.cli.arguments.paths import require_folder
+from rse_study.cli.arguments import require_folder
 from rse_study.cli.terminal.screen import announce, command, json_of, suggest
 from rse_study.errors import InputError
 from rse_study.results.files.atomic import write_whole

@@ -7,7 +7,7 @@ import typer
 
 from analysis.formats import counted
 from rse_study.cli import parameters
-from rse_study.cli.arguments.paths import problems_of_table, study_file
+from rse_study.cli.arguments import problems_of_table, study_file
 from rse_study.cli.terminal.errors import BAD_INPUT, OK
 from rse_study.cli.terminal.screen import announce, command, json_of, suggest, with_overrides
 from rse_study.cluster.yaml_text import yaml_text

@@ -24,7 +24,7 @@ evaluations: [builtin/test]
 grid: {{axes: {{rho: [0, 0.5, 1]}}}}
 seeds: [0, 1]
 """
-JOINT = Path(__file__).parents[4] / "search_spaces" / "joint.yaml"
+JOINT = Path(__file__).parents[3] / "search_spaces" / "joint.yaml"
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from rse_study.assets import prepare
-from rse_study.cli.arguments.model import find_cell
+from rse_study.cli.models import find_cell
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, read_result
 from rse_study.results.reader import Reader

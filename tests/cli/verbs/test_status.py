@@ -16,7 +16,7 @@ from rse_study.results.files.result_file import Point
 from rse_study.results.study_record import ObjectiveRecord
 from tests.cli.a_study import SEARCH, cell_of, end, fail, finish, run, start
 
-DOCUMENT = Path(__file__).parents[4] / "docs" / "status.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "status.md"
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import typer
 
 from analysis.formats import show_duration
 from rse_study.cli import parameters
-from rse_study.cli.arguments.paths import name_in, require_folder, study_file
+from rse_study.cli.arguments import name_in, require_folder, study_file
 from rse_study.cli.status_content import StudyStatus, state_of
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import announce, command, in_store, json_of, suggest

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rse_study.cli.arguments.paths import study_file, study_folder, trial_file
+from rse_study.cli.arguments import study_file, study_folder, trial_file
 from rse_study.errors import InputError
 
 

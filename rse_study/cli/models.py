@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from rse_study import open_study
-from rse_study.cli.arguments.paths import study_folder
+from rse_study.cli.arguments import study_folder
 from rse_study.data.hub_models import check_model, is_model, local_name
 from rse_study.errors import InputError
 from rse_study.results.files import schema

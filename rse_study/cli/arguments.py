@@ -1,15 +1,26 @@
-"""Studies, trials, tables of papers, output paths and devices that a user names."""
+"""Studies, trials, tables, folders and devices that a user names, and their materials."""
 
 import os
 import re
+import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from analysis.paper.tables import known_places
+from rse_study.activity import ActivityCallback
 from rse_study.cli.parameters import DEFAULT_STORE
+from rse_study.data.location import cache_dir, data_dir
+from rse_study.downstream.registry import Settings, read_evaluation
 from rse_study.errors import InputError
+from rse_study.evaluation.evaluations import Evaluation
 from rse_study.registry import did_you_mean
+from rse_study.results.archive import ASSETS
 from rse_study.results.files.schema import is_archive
 from rse_study.study.definition.shipped import shipped_studies, shipped_trials
+
+if TYPE_CHECKING:
+    from rse_study.training.materials import Materials
+    from rse_study.training.trial import Trial
 
 
 def study_file(study: str) -> Path:
@@ -133,3 +144,25 @@ def require_device(device: str) -> None:
     if device not in known:
         rule, remedy = f"must be one of {', '.join(known)} here", "See `rse-study doctor`"
         raise InputError(f"device {device!r}", where="--device", rule=rule, remedy=remedy)
+
+
+def materials_of(
+    callback: ActivityCallback, beside: Path, trial: "Trial", study_dir: Path | None = None
+) -> "Materials":
+    """Return what a trial is trained on.
+
+    Its corpus may lie in `beside`, weights that came with its study's archive in `study_dir`.
+    """
+    from rse_study.assets import prepare  # imports torch, which a plan does without
+    from rse_study.assets.store import came_with_archive
+
+    for weights in (study_dir / ASSETS).glob("*") if study_dir else ():
+        place = came_with_archive(cache_dir() / "assets", weights.stem)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(weights, place)
+    return prepare(trial, cache_dir(), data_dir(), callback, beside)
+
+
+def evaluation_of(settings: Settings, name: str) -> Evaluation:
+    """Read an evaluation with its data."""
+    return read_evaluation(name, data_dir(), settings)
