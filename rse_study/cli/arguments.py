@@ -10,11 +10,8 @@ from analysis.paper.tables import known_places
 from rse_study.activity import ActivityCallback
 from rse_study.cli.parameters import DEFAULT_STORE
 from rse_study.data.location import cache_dir, data_dir
-from rse_study.downstream.registry import Settings, read_evaluation
 from rse_study.errors import InputError
-from rse_study.evaluation.evaluations import Evaluation
 from rse_study.registry import did_you_mean
-from rse_study.results.archive import ASSETS
 from rse_study.results.files.schema import is_archive
 from rse_study.study.definition.shipped import shipped_studies, shipped_trials
 
@@ -130,8 +127,6 @@ def require_file(path: Path, *, where: str) -> None:
 
 def require_cache() -> None:
     """Raise InputError unless the cache folder can be written: assets are built there."""
-    from rse_study.data.location import cache_dir
-
     require_folder(cache_dir(), where="RSE_STUDY_CACHE")
 
 
@@ -155,14 +150,10 @@ def materials_of(
     """
     from rse_study.assets import prepare  # imports torch, which a plan does without
     from rse_study.assets.store import came_with_archive
+    from rse_study.results.archive import ASSETS
 
     for weights in (study_dir / ASSETS).glob("*") if study_dir else ():
         place = came_with_archive(cache_dir() / "assets", weights.stem)
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(weights, place)
     return prepare(trial, cache_dir(), data_dir(), callback, beside)
-
-
-def evaluation_of(settings: Settings, name: str) -> Evaluation:
-    """Read an evaluation with its data."""
-    return read_evaluation(name, data_dir(), settings)

@@ -1,6 +1,7 @@
 """A study that has run, for notebooks: question, state, and tidy frames.
 
-`rse_study.open_study` opens one. Names, columns and dtypes are stable; docs/notebooks.md lists them."""
+`rse_study.open_study` opens one. Names, columns and dtypes are stable; docs/notebooks.md lists them.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
