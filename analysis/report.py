@@ -24,7 +24,7 @@ from analysis.sections.search import search_sections
 from rse_study.errors import InputError
 from rse_study.results.device_time import INCLUDED
 from rse_study.results.files.backup import FILE_NAME as BACKUP
-from rse_study.results.files.lock import holder
+from rse_study.results.files.connect import holder
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
 from rse_study.results.records import Stage

@@ -22,7 +22,7 @@ COMMANDS = {
     "plan": "plan:show_plan",
     "run": "run:run_and_report",
     "status": "status:show_status",
-    "dashboard": "dashboard:serve_dashboard",
+    "dashboard": "notebook:serve_dashboard",
     "replay": "replay:replay_cell",
     "report": "report:write_page",
     "archive": "export:archive_study",

@@ -1,4 +1,4 @@
-"""Studies, trials, tables, folders and devices that a user names, and their materials."""
+"""Studies, folders and devices that a user names, and materials of a trial."""
 
 import os
 import re

@@ -5,16 +5,17 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from rse_study.cli.terminal.progress import pace_of
 from rse_study.results.bit_equality import describe_machines
 from rse_study.results.device_time import gpus_per_worker, seconds_of
-from rse_study.results.files.lock import holder
+from rse_study.results.files.connect import holder
 from rse_study.results.reader import Reader, as_next_run_finds, is_lost
 from rse_study.results.records import FINISHED, AttemptRecord, CellRecord, Record, Stage
 from rse_study.results.row_checks import inert_sentences, row_checks
 from rse_study.results.row_names import in_order_of_file, names_by_identity, names_of_records
 from rse_study.search.budget import BudgetShare
 from rse_study.search.choice import chosen_first, front_of
-from rse_study.search.state import pace_of, search_state
+from rse_study.search.state import search_state
 
 NUM_EVENTS = 5
 SHOWN_SETTINGS = ("method", "budget")  # of cells: to read whole configurations takes long

@@ -15,10 +15,10 @@ import pandas as pd
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
 from rse_study.results.archive import unpack_archive
-from rse_study.results.citation import citation
 from rse_study.results.comparing.contrasts import contrasts_frame, read_effects
 from rse_study.results.comparing.item_contrasts import crossed_frame, measured_items
 from rse_study.results.device_time import gpus_per_worker, num_devices
+from rse_study.results.export import citation
 from rse_study.results.files.attack_file import is_attack_folder
 from rse_study.results.files.schema import cell_folder, is_archive, ledger_path
 from rse_study.results.frame_columns import COLUMNS, describe_columns, with_columns

@@ -21,7 +21,7 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState, create_trial
 from scipy.stats import qmc
 
-from rse_study.study.checking.samplers import construct_sampler, sampler_class, source_of
+from rse_study.study.checking.search_methods import construct_sampler, sampler_class, source_of
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.search import Sampler
 

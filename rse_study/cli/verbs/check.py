@@ -20,9 +20,9 @@ from rse_study.cli.arguments import problems_of_table, require_folder, study_fol
 from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.errors import CONTRADICTED, INCOMPLETE, OK
 from rse_study.errors import InputError
-from rse_study.results.citation import citation
 from rse_study.results.comparing.claims import ClaimVerdict
 from rse_study.results.comparing.item_contrasts import crossed_frame, measured_items
+from rse_study.results.export import citation
 from rse_study.results.reader import Reader
 from rse_study.results.row_checks import inert_sentences, row_checks
 

@@ -15,7 +15,7 @@ from rse_study.errors import InputError
 from rse_study.models.export import export
 from rse_study.models.loading import load_encoder
 from rse_study.results.archive import unpack_archive, write_archive
-from rse_study.results.citation import card_of_cell
+from rse_study.results.export import card_of_cell
 from rse_study.results.files.schema import MODEL_FOLDER, is_archive
 
 

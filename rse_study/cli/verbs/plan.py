@@ -1,4 +1,4 @@
-"""The body of `plan`: a study checked, counted, priced, printed, as lines or JSON."""
+"""The body of `plan`: a study checked, counted, priced, in lines or as JSON."""
 
 import os
 from collections.abc import Iterator, Sequence

@@ -29,7 +29,7 @@ from rse_study.results.archive import write_archive
 from rse_study.results.export import write_tables
 from rse_study.results.files.atomic import write_whole
 from rse_study.results.files.attack_file import is_attack_folder
-from rse_study.results.files.lock import holder
+from rse_study.results.files.connect import holder
 from rse_study.results.reader import Reader
 from rse_study.results.records import FEWEST_TRIALS
 

@@ -1,4 +1,4 @@
-"""The bodies of `studies` and `init`: the shipped studies, and a first one of one's own."""
+"""The bodies of `studies` and `init`: shipped studies, and a first one."""
 
 import json
 import math

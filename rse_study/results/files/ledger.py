@@ -11,12 +11,16 @@ from typing import Any, TextIO
 
 from rse_study.errors import InputError, Unavailable
 from rse_study.results.files.backup import BACKUP_SECONDS, copy_of, write_backup
-from rse_study.results.files.connect import lock_study, open_to_write, remove_ledger
-from rse_study.results.files.evaluation_file import write_items
+from rse_study.results.files.connect import (
+    last_sign_of_life,
+    lock_study,
+    open_to_write,
+    remove_ledger,
+    show_life,
+)
 from rse_study.results.files.failures import names_failures
-from rse_study.results.files.lock import last_sign_of_life, show_life
 from rse_study.results.files.queries import LedgerQueries, now, row_of
-from rse_study.results.files.result_file import Result
+from rse_study.results.files.result_file import Result, write_items
 from rse_study.results.files.schema import baselines_folder, cell_folder, ledger_path
 from rse_study.results.records import WITHDRAWN, CellRecord, EvaluationRow, ImportanceRow, RungRow, Stage
 from rse_study.results.study_record import StudyRecord

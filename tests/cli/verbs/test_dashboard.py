@@ -9,7 +9,7 @@ import urllib.request
 
 import pytest
 
-from rse_study.cli.verbs.dashboard import open_server
+from rse_study.cli.verbs.notebook import open_server
 from rse_study.errors import InputError
 from rse_study.results.files.ledger import Ledger
 from tests.cli.a_study import SEARCH, cell_of, run, start

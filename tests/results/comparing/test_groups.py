@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from rse_study.results.comparing.comparisons import Scores
+from rse_study.results.comparing.contrasts import MOST_ROWS, letters_of
 from rse_study.results.comparing.criterion import Criterion, row_verdict
-from rse_study.results.comparing.groups import MOST_ROWS, letters_of
 
 NOISE = np.array([0.05, -0.04, 0.02, -0.03, 0.04, -0.05, 0.01, 0.0])
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from rse_study.results.files.atomic import write_sealed
-from rse_study.results.files.evaluation_file import (
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import (
     EVALUATIONS_FILE,
     ITEMS_FILE,
     read_evaluations,
@@ -14,7 +15,6 @@ from rse_study.results.files.evaluation_file import (
     write_evaluations,
     written_rows,
 )
-from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import baselines_folder, cell_folder
 from rse_study.results.item_scores import ItemScores
 from tests.cases import cases

@@ -1,6 +1,6 @@
 from typing import get_args
 
-from rse_study.study.checking.samplers import TRAITS, sampler_problems
+from rse_study.study.checking.search_methods import TRAITS, sampler_problems
 from rse_study.study.definition.domains import Choice, Float
 from rse_study.study.definition.search import Sampler
 from rse_study.study.definition.space import Axis, Space
