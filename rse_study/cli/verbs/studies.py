@@ -1,4 +1,4 @@
-"""The bodies of `studies` and `init`: shipped studies, and a first one."""
+"""The bodies of `studies`, `init`, `archive` and `unpack`: studies as files."""
 
 import json
 import math
@@ -12,10 +12,14 @@ import typer
 
 from analysis.formats import counted
 from rse_study.cli import parameters
-from rse_study.cli.arguments import require_folder
-from rse_study.cli.terminal.screen import announce, command, json_of, suggest
+from rse_study.cli.arguments import require_file, require_folder, study_folder
+from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.cli.terminal.screen import announce, command, json_of, stderr, suggest
+from rse_study.data.location import cache_dir
 from rse_study.errors import InputError
+from rse_study.results.archive import unpack_archive, write_archive
 from rse_study.results.files.atomic import write_whole
+from rse_study.results.files.schema import is_archive
 from rse_study.results.reader import Reader
 from rse_study.search.state import SearchState, describe_counts
 from rse_study.study.definition.config import Study
@@ -171,3 +175,43 @@ def _require_name(name: str, text: str) -> None:
         rule = "lower case letters, digits, - and _, at most 64, the first one a letter or a digit"
         remedy = "For example: rse-study init step-sizes"
         raise InputError(f"{name!r} is not a valid name", where="NAME", rule=rule, remedy=remedy) from None
+
+
+def archive_study(
+    study: parameters.RanStudyArgument,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The archive; default: STUDY.tar.xz.")
+    ] = None,
+    store: parameters.Store = parameters.DEFAULT_STORE,
+) -> None:
+    """Pack a study into one file that others can open and continue.
+
+    Commands that take a study that has run take the file, too: report, check, notebook, replay. `unpack` makes it a
+    study of the store, which `run` continues. It holds the ledger, the results and the weights of an encoder or
+    generator that was trained here, but no models of cells and no texts.
+    """
+    from rse_study.assets.fingerprint import trained_assets  # imports torch, which `unpack` does without
+
+    folder = study_folder(study, store)
+    path = out or Path(f"{folder.resolve().name}.tar.xz")
+    require_file(path, where="--out")
+    with ActivityBars(stderr()) as bars, bars.waiting("packing"):
+        write_archive(folder, path, trained_assets(folder, cache_dir()))
+    print(path)
+    suggest(command("report", str(path)))
+
+
+def unpack_study(
+    archive: Annotated[Path, typer.Argument(metavar="FILE", help="What `archive` wrote: STUDY.tar.xz.")],
+    store: parameters.Store = parameters.DEFAULT_STORE,
+) -> None:
+    """Unpack an archive into the store, and print its study's file.
+
+    `run` continues the study in that file.
+    """
+    if not is_archive(str(archive)):
+        remedy = "Name the file that `rse-study archive STUDY` wrote, STUDY.tar.xz"
+        raise InputError("is no archive", where=str(archive), remedy=remedy)
+    folder = unpack_archive(archive, store)
+    print(folder / f"{folder.name}.yaml")
+    suggest(command("report", str(folder)))
