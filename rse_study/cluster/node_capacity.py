@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rse_study.errors import InputError
-from rse_study.study.definition.resources import Resources, num_sharing
+from rse_study.study.definition.parts import Resources, num_sharing
 
 NODES_VARIABLE = "RSE_STUDY_NODES"
 """environment variable: node types that may join during a study, as a JSON list"""

@@ -2,7 +2,7 @@
 
 from rse_study.cluster.node_capacity import Node, num_fitting, slots
 from rse_study.cluster.spec import ClusterSpec
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 
 
 def nodes_of(spec: ClusterSpec) -> list[Node]:

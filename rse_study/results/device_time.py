@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from rse_study.results.files.failures import damaged
+from rse_study.results.files.schema import damaged
 from rse_study.results.records import AttemptRecord
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from rse_study.search.stopping import RuleByClass, StoppingRule, TrialAtRung
 from rse_study.study.checking.search_methods import construct_rule, rule_class, source_of
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.domains import Domain, Int
-from rse_study.study.definition.search import Sampler
+from rse_study.study.definition.parts import Sampler
 
 SearchDirection = Literal["maximize", "minimize"]
 UNIFORM_FROM = 8

@@ -23,7 +23,7 @@ from scipy.stats import qmc
 
 from rse_study.study.checking.search_methods import construct_sampler, sampler_class, source_of
 from rse_study.study.definition.domains import Domain
-from rse_study.study.definition.search import Sampler
+from rse_study.study.definition.parts import Sampler
 
 
 class StatelessCmaEs(samplers.CmaEsSampler):

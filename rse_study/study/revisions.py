@@ -12,7 +12,7 @@ from rse_study.results.study_record import StudyRecord
 from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec
 from rse_study.study.definition.config import REMOVED, Study
-from rse_study.study.definition.search import Sampler
+from rse_study.study.definition.parts import Sampler
 from rse_study.training.trial import Trial
 
 StudyKind = Literal["grid", "search"]

@@ -6,7 +6,7 @@ from rse_study.cluster.node_capacity import num_fitting
 from rse_study.cluster.price import nodes_of
 from rse_study.storage.location import secret_in
 from rse_study.study.checking.validation import read_study
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 from tests.cases import cases
 from tests.cluster.samples import CLUSTERS, edited, shipped
 

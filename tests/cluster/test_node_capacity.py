@@ -6,7 +6,7 @@ import pytest
 
 from rse_study.cluster.node_capacity import Node, concurrency, nodes_to_come, num_fitting, require_room
 from rse_study.errors import InputError
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 from tests.cases import cases
 
 

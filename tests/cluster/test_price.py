@@ -3,7 +3,7 @@
 import pytest
 
 from rse_study.cluster.price import describe_time, device_hour_price, hourly_price
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 from tests.cases import cases
 from tests.cluster.samples import shipped
 

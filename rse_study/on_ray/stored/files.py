@@ -21,7 +21,7 @@ from rse_study.results.files.schema import MODEL_FOLDER, baselines_folder, cell_
 from rse_study.storage.folders import SUFFIX, NodeCache, get_folder
 from rse_study.storage.storage import Storage, study_key
 from rse_study.study.definition.config import Baseline
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 from rse_study.training.materials import Materials, PrepareMaterials, identity_of
 from rse_study.training.trial import Trial
 

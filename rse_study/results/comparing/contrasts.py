@@ -182,6 +182,9 @@ MOST_ROWS = 40  # 780 pairs
 def letters_of(scores: Scores) -> dict[str, str]:
     """Return the letters of each row that has a score.
 
+    Rows share a letter unless the interval of their difference excludes 0 and leaves the margin. It is the compact
+    letter display of Piepho (2004).
+
     The row with the best mean has an "a". Intervals hold for all pairs of rows at once. Rows that share fewer than 3
     seeds are not told apart. Nothing is returned for fewer than 2 rows, for more than 40,
     or where there are more groups than letters.

@@ -7,7 +7,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from rse_study.results.files.atomic import write_whole
-from rse_study.results.files.failures import damaged, file_of
+from rse_study.results.files.schema import damaged, file_of
 
 FILE_NAME = "ledger.backup.sqlite.gz"
 BACKUP_SECONDS = 60.0

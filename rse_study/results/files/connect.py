@@ -17,9 +17,17 @@ from rse_study.errors import InputError
 from rse_study.results.files.atomic import make_folder, write_whole
 from rse_study.results.files.backup import FILE_NAME as BACKUP
 from rse_study.results.files.backup import copy_of
-from rse_study.results.files.failures import NO_ROOM, damaged, failure_of, no_room
 from rse_study.results.files.queries import now
-from rse_study.results.files.schema import SCHEMA_VERSION, TABLES, check_version, ledger_path
+from rse_study.results.files.schema import (
+    NO_ROOM,
+    SCHEMA_VERSION,
+    TABLES,
+    check_version,
+    damaged,
+    failure_of,
+    ledger_path,
+    no_room,
+)
 
 LOCK_NAME = "ledger.lock"
 PATIENCE_S = 0.2  # for processes that only check the lock, and hold it for a moment

@@ -18,10 +18,9 @@ from rse_study.results.files.connect import (
     remove_ledger,
     show_life,
 )
-from rse_study.results.files.failures import names_failures
 from rse_study.results.files.queries import LedgerQueries, now, row_of
 from rse_study.results.files.result_file import Result, write_items
-from rse_study.results.files.schema import baselines_folder, cell_folder, ledger_path
+from rse_study.results.files.schema import baselines_folder, cell_folder, ledger_path, names_failures
 from rse_study.results.records import WITHDRAWN, CellRecord, EvaluationRow, ImportanceRow, RungRow, Stage
 from rse_study.results.study_record import StudyRecord
 from rse_study.spec import canonical_json

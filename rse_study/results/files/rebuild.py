@@ -10,10 +10,16 @@ from rse_study.results.files.atomic import write_whole
 from rse_study.results.files.backup import FILE_NAME as BACKUP
 from rse_study.results.files.backup import attach_backup, read_backup
 from rse_study.results.files.connect import has_ledger, lock_study, open_study, parts_of
-from rse_study.results.files.failures import DamagedLedger, damaged, failure_of
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.files.result_file import read_result
-from rse_study.results.files.schema import SCHEMA_VERSION, cell_folder, ledger_path
+from rse_study.results.files.schema import (
+    SCHEMA_VERSION,
+    DamagedLedger,
+    cell_folder,
+    damaged,
+    failure_of,
+    ledger_path,
+)
 
 ENDED = "('complete', 'failed', 'stopped_early')"
 UNCHANGED = (

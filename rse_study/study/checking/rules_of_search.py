@@ -9,10 +9,10 @@ from rse_study.results.study_record import AT_CHECKPOINT
 from rse_study.study.checking.rules import study_rule, trials_rule
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.domains import Domain
+from rse_study.study.definition.parts import Objective
 from rse_study.study.definition.paths import overlap
 from rse_study.study.definition.problems import RuleProblems, listed_twice, located
 from rse_study.study.definition.rows import Row
-from rse_study.study.definition.search import Objective
 from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
 

@@ -14,10 +14,10 @@ from rse_study.search.stopping import RuleByClass, SpacedRule, StoppingRule
 from rse_study.spec import hash_file
 from rse_study.study.checking.rules import trials_rule
 from rse_study.study.definition.config import Study
+from rse_study.study.definition.parts import Sampler
 from rse_study.study.definition.paths import look_up
 from rse_study.study.definition.problems import RuleProblems, problems_of
 from rse_study.study.definition.rows import Row
-from rse_study.study.definition.search import Sampler
 from rse_study.study.definition.space import Axis, Space
 from rse_study.training.trial import Trial
 

@@ -14,8 +14,15 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.results.row_names import names_of_rows
 from rse_study.search.state import most_cells_by_stage
 from rse_study.study.checking import rules_of_search as rules_of_search  # enters its rules
-from rse_study.study.checking.edges import check_edges, flat_axes, flat_grid, risks_among, risks_of_saturation
-from rse_study.study.checking.inert import inert_parts, rows_of_search
+from rse_study.study.checking.edges import (
+    check_edges,
+    flat_axes,
+    flat_grid,
+    inert_parts,
+    risks_among,
+    risks_of_saturation,
+    rows_of_search,
+)
 from rse_study.study.checking.rules import RULES, RULES_OF_TRIALS, broken_rules, own_evaluations
 from rse_study.study.checking.search_methods import (
     alike_at_rungs,

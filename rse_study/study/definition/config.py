@@ -23,15 +23,16 @@ from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec, field
 from rse_study.storage.location import check_location
 from rse_study.study.definition.domains import AnyDomain, Domain, FactorDomain, FiniteDomain
-from rse_study.study.definition.reading import with_todays_keys
-from rse_study.study.definition.resources import Allowance, Resources
-from rse_study.study.definition.search import (
+from rse_study.study.definition.parts import (
     AblationPath,
+    Allowance,
     Confirm,
     ListedOrDecided,
     Objective,
+    Resources,
     Sampler,
 )
+from rse_study.study.definition.reading import with_todays_keys
 from rse_study.training.classifier.config import FineTuning
 from rse_study.training.trial import Trial
 

@@ -199,9 +199,9 @@ class FieldSetting:
 def settings_of(
     base: Spec, values: Mapping[str, Any], fields: dict[str, tuple[str, ...]], *, where: str, at: str
 ) -> tuple[list[FieldSetting], list[InputError]]:
-    """Return the field settings that values by symbol, path, axis or `preset` write, and every problem.
+    """Return the settings that values by symbol, path, axis or `preset` write.
 
-    `fields` caches full paths by key, and gets the new ones.
+    Every problem is returned, too.     `fields` caches full paths by key, and gets the new ones.
     """
     settings: list[FieldSetting] = []
     problems: list[InputError] = []

@@ -12,7 +12,7 @@ from rse_study.evaluation.evaluations import Evaluation
 from rse_study.methods.method import FORWARD
 from rse_study.results.records import FINISHED, Status
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 from rse_study.study.planning.data_sizes import DataSizes, sentences_of
 from rse_study.study.planning.footprint import Footprint, footprint, trials_of
 from rse_study.study.planning.measured import (

@@ -14,7 +14,7 @@ from rse_study.activity import ProgressCallback
 from rse_study.errors import InputError
 from rse_study.results.records import Verdict
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 from rse_study.study.planning.footprint import trials_of
 from rse_study.study.planning.measured import Conditions, TimedWork, work_of
 from rse_study.training.loop import Progress, train_in_process

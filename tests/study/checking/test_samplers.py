@@ -2,7 +2,7 @@ from typing import get_args
 
 from rse_study.study.checking.search_methods import TRAITS, sampler_problems
 from rse_study.study.definition.domains import Choice, Float
-from rse_study.study.definition.search import Sampler
+from rse_study.study.definition.parts import Sampler
 from rse_study.study.definition.space import Axis, Space
 from rse_study.training.trial import Trial
 from tests.cases import cases

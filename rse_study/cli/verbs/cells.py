@@ -1,4 +1,4 @@
-"""The body of `replay`: a cell run again, and every number compared."""
+"""The bodies of `replay` and `export`: a cell run again, and its model handed on."""
 
 import math
 import tempfile
@@ -13,14 +13,24 @@ import typer
 
 from analysis.formats import counted
 from rse_study.cli import parameters
-from rse_study.cli.arguments import materials_of, require_cache, require_new_folder, study_folder
-from rse_study.cli.models import find_cell
+from rse_study.cli.arguments import (
+    materials_of,
+    require_cache,
+    require_folder,
+    require_new_folder,
+    study_folder,
+)
+from rse_study.cli.models import cell_folder, find_cell
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import CONTRADICTED, INCOMPLETE, OK
-from rse_study.cli.terminal.screen import announce, command, suggest
+from rse_study.cli.terminal.screen import announce, command, stderr, suggest
 from rse_study.errors import InputError
+from rse_study.models.export import export
+from rse_study.models.loading import load_encoder
 from rse_study.results.bit_equality import NEAR, what_differs
+from rse_study.results.export import card_of_cell
 from rse_study.results.files.result_file import Point, Result
+from rse_study.results.files.schema import MODEL_FOLDER
 from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED, MetricRow
 from rse_study.results.row_names import names_by_identity
@@ -163,3 +173,32 @@ def _difference(difference: ReplayDifference) -> str:
 def _points(history: list[MetricRow]) -> Iterator[Point]:
     for t, rows in groupby(history, lambda row: row.t):
         yield Point(t=t, metrics={row.name: row.value for row in rows})
+
+
+def export_model(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE", help="A cell's folder (written by `train`), or a study that has run."
+        ),
+    ],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
+    trial: Annotated[
+        str,
+        typer.Option(help="A study's trial: `best`, a number, TRIAL/SEED, or an identity's first digits."),
+    ] = "best",
+    store: parameters.Store = parameters.DEFAULT_STORE,
+) -> None:
+    """Write a model that transformers and sentence-transformers load.
+
+    The vectors stay the same.
+    """
+    folder = cell_folder(source, trial, store)
+    require_folder(directory, where="DIR")
+    with ActivityBars(stderr()) as bars, bars.waiting("reading and writing the model"):
+        encoder, tokenizer = load_encoder(folder / MODEL_FOLDER)
+        export(directory, encoder, tokenizer)
+        with (directory / "README.md").open("a", encoding="utf-8") as card:
+            card.write(card_of_cell(folder))
+    print(f"{directory} ({encoder.pooling} pooling, from {folder})")
+    suggest(command("evaluate", directory))
