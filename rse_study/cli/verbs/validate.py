@@ -57,8 +57,8 @@ def validate_as_json(study: str, overrides: Sequence[str]) -> int:
     try:
         checked = _checked(study, overrides)
     except InputError as error:
-        problems = error.problems if isinstance(error, InputErrors) else [error]
-        said = [{key: getattr(one, key) for key in ("what", "where", "rule", "remedy")} for one in problems]
+        keys = ("what", "where", "rule", "remedy")
+        said = [{key: getattr(one, key) for key in keys} for one in error.problems]
         print(json_of({"is_valid": False, "problems": said, "study": None}))
         return BAD_INPUT
     content = {
@@ -100,7 +100,7 @@ def _problems(checked: CheckedStudy) -> list[InputError]:
     try:
         pending_in(parameters.DEFAULT_STORE / checked.study.name, checked)
     except InputError as error:
-        problems = list(error.problems) if isinstance(error, InputErrors) else [error]
+        problems = error.problems
     return [
         *problems,
         *problems_of_table(table, where=checked.where),

@@ -1,6 +1,7 @@
 """Rules of any study beyond single fields: how they are entered, and applied."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,14 @@ def broken_rules(
             if error.name not in broken:
                 raise
     return errors_of(found, where)
+
+
+def broken_by(make: Callable[[], object]) -> RuleProblems:
+    """Yield why an object of a user's own class cannot be made."""
+    try:
+        make()
+    except InputError as error:
+        yield from ((one.what, one.rule, one.remedy) for one in error.problems)
 
 
 JUDGES = ("selection.dev", "replayed")
@@ -182,11 +191,9 @@ def _workers(study: Study) -> RuleProblems:
 def own_evaluations(study: Study, folder: Path) -> RuleProblems:
     """Refuse evaluations by class that cannot be imported."""
     for at, name in study.located_evaluations():
-        try:
-            if class_in(name):
-                evaluation_class(name, what=f"{at} = {name!r}", folder=folder)
-        except InputError as error:
-            yield error.what, error.rule, error.remedy
+        if class_in(name):
+            what = f"{at} = {name!r}"
+            yield from broken_by(partial(evaluation_class, name, what=what, folder=folder))
 
 
 @trials_rule

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.named_class import construct, import_class
 from rse_study.search.stopping import RuleByClass, SpacedRule, StoppingRule
 from rse_study.spec import hash_file
-from rse_study.study.checking.rules import trials_rule
+from rse_study.study.checking.rules import broken_by, trials_rule
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.parts import Sampler
 from rse_study.study.definition.paths import look_up
@@ -82,10 +83,7 @@ def sampler_problems(sampler: Sampler, space: Space[Any], *, num_objectives: int
 def own_sampler(study: Study, folder: Path) -> RuleProblems:
     """Refuse a sampler by class that cannot be made."""
     if study.search is not None and study.sampler.class_ is not None:
-        try:
-            construct_sampler(study.sampler, folder, seed=0)
-        except InputError as problem:
-            yield problem.what, problem.rule, problem.remedy
+        yield from broken_by(partial(construct_sampler, study.sampler, folder, seed=0))
 
 
 def sampler_warnings(study: Study, folder: Path) -> Iterator[str]:
@@ -195,11 +193,7 @@ def alike_at_rungs(study: Study, space: Space[Trial]) -> RuleProblems:
 def own_rule(study: Study, folder: Path) -> RuleProblems:
     """Refuse a stopping rule by class that cannot be made."""
     if study.search is not None and isinstance(study.early_stopping, RuleByClass):
-        try:
-            construct_rule(study.early_stopping, folder)
-        except InputError as error:
-            found = error.problems if isinstance(error, InputErrors) else [error]
-            yield from ((one.what, one.rule, one.remedy) for one in found)
+        yield from broken_by(partial(construct_rule, study.early_stopping, folder))
 
 
 def rule_class(rule: RuleByClass, folder: Path) -> type:

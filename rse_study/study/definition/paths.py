@@ -201,7 +201,7 @@ def settings_of(
 ) -> tuple[list[FieldSetting], list[InputError]]:
     """Return the settings that values by symbol, path, axis or `preset` write.
 
-    Every problem is returned, too.     `fields` caches full paths by key, and gets the new ones.
+    Every problem is returned, too. `fields` caches full paths by key, and gets the new ones.
     """
     settings: list[FieldSetting] = []
     problems: list[InputError] = []

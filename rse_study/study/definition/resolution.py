@@ -45,10 +45,8 @@ def resolve_space(
                 known[name] = _resolve_child(base, name, domain, known, where, f"{at}.{name}")
             else:
                 known[name] = _resolve_axis(base, name, domain, where, f"{at}.{name}")
-        except InputErrors as error:
+        except InputError as error:
             found += error.problems
-        except InputError as problem:
-            found.append(problem)
     axes = [known[name] for name in domains if name in known]
     missing = dict(_missing_in_variants(Space(base, tuple(axes), at), where))
     space = Space(base, tuple(axis for axis in axes if axis.name not in missing), at)
