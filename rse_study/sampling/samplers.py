@@ -147,12 +147,7 @@ class StatelessNsga3(StatelessGenetic, samplers.NSGAIIISampler):
 
 Domains = Mapping[str, Domain]
 # Written out, because the defaults move between versions of Optuna; the ledger's provenance holds them.
-TPE: dict[str, Any] = {
-    "multivariate": True,
-    "group": False,
-    "constant_liar": True,
-    "n_ei_candidates": 24,
-}
+TPE: dict[str, Any] = {"multivariate": True, "group": False, "constant_liar": True, "n_ei_candidates": 24}
 OF_CONDITIONS: dict[str, dict[str, Any]] = {"tpe": {"group": True}}
 """settings that a conditional space changes: axes that occur together are modelled as a group"""
 GP: dict[str, Any] = {"deterministic_objective": False, "warn_independent_sampling": False}

@@ -259,12 +259,7 @@ def _stage_content(stage: StagePlan) -> dict[str, Any]:
 def _stage_row(stage: StagePlan) -> tuple[str, ...]:
     used = stage.resources
     device = f"{used.gpus:g} GPU" if used.gpus else f"{used.threads} thread{'s' * (used.threads > 1)}"
-    counts = (
-        stage.num_cells,
-        *stage.num_ended,
-        stage.num_to_run,
-        stage.num_steps,
-    )
+    counts = (stage.num_cells, *stage.num_ended, stage.num_to_run, stage.num_steps)
     return (
         stage.name,
         f"{used.runs_on}, {used.workers} x {device}",

@@ -13,13 +13,7 @@ from analysis.comparison_table import NOT_AGAIN
 from analysis.report import report_of
 from analysis.scores import as_text
 from rse_study.cli import parameters
-from rse_study.cli.arguments import (
-    materials_of,
-    problems_of_table,
-    require_cache,
-    require_folder,
-    study_file,
-)
+from rse_study.cli.arguments import materials_of, problems_of_table, require_cache, require_folder, study_file
 from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.terminal.errors import INCOMPLETE, OK

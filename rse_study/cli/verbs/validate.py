@@ -101,11 +101,7 @@ def _problems(checked: CheckedStudy) -> list[InputError]:
         pending_in(parameters.DEFAULT_STORE / checked.study.name, checked)
     except InputError as error:
         problems = error.problems
-    return [
-        *problems,
-        *problems_of_table(table, where=checked.where),
-        *check_data(checked, data_dir()),
-    ]
+    return [*problems, *problems_of_table(table, where=checked.where), *check_data(checked, data_dir())]
 
 
 def _notes(checked: CheckedStudy) -> list[str]:

@@ -12,7 +12,6 @@ import pandas as pd
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
 from rse_study.results.comparing import comparisons
-from rse_study.results.comparing.comparisons import MIN_SEEDS, Scores, differences
 from rse_study.results.comparing.factors import Effect, effects_among
 from rse_study.results.frame_columns import COLUMNS, frame_of
 from rse_study.results.reader import Reader
@@ -179,7 +178,7 @@ def _levels_by_row(reader: Reader, factors: Mapping[str, tuple[Any, ...]]) -> di
 MOST_ROWS = 40  # 780 pairs
 
 
-def letters_of(scores: Scores) -> dict[str, str]:
+def letters_of(scores: comparisons.Scores) -> dict[str, str]:
     """Return the letters of each row that has a score.
 
     Rows share a letter unless the interval of their difference excludes 0 and leaves the margin. It is the compact
@@ -203,9 +202,9 @@ def letters_of(scores: Scores) -> dict[str, str]:
     }
 
 
-def _is_apart(scores: Scores, pair: tuple[str, str], num_pairs: int) -> bool:
-    sample = differences(scores.table, dict(zip(pair, (1.0, -1.0), strict=True)))
-    if len(sample) < MIN_SEEDS:
+def _is_apart(scores: comparisons.Scores, pair: tuple[str, str], num_pairs: int) -> bool:
+    sample = comparisons.differences(scores.table, dict(zip(pair, (1.0, -1.0), strict=True)))
+    if len(sample) < comparisons.MIN_SEEDS:
         return False
     rule = scores.criterion.on(pair)
     return rule.verdict(rule.interval(sample, num_pairs)) in ("better", "worse")

@@ -71,8 +71,8 @@ def rows_of_search(space: Space[Trial]) -> dict[str, list[Trial]]:
     if sum(prod(len(axis.domain.edges()) for axis in one.axes) for _, one in branches) > MOST_CORNERS:
         return rows
     for parents, branch in branches:
-        for values in product(*(axis.domain.edges() for axis in branch.axes)):
-            point = parents | dict(zip([axis.name for axis in branch.axes], values, strict=True))
+        for corner in _corners_of(branch.axes):
+            point = parents | corner
             with suppress(ValidationError, InputError):
                 trial = space.apply(point)
                 rows.setdefault(EVERY, []).append(trial)
@@ -112,9 +112,7 @@ def check_edges(space: Space[T], *, where: str) -> list[InputError]:
 
 
 def _problems_of_parents(space: Space[T], where: str) -> list[InputError]:
-    points = product(*(axis.domain.edges() for axis in space.parents))
-    names = [axis.name for axis in space.parents]
-    found = (problems_at(space, dict(zip(names, values, strict=True)), where) for values in points)
+    found = (problems_at(space, point, where) for point in _corners_of(space.parents))
     return next(problems for problems in found if problems)
 
 
@@ -146,9 +144,7 @@ def _beyond_edges(space: Space[T]) -> Iterator[dict[str, Any]]:
     yield from _insides(space)
     yield from islice(_pairs(space), MAX_PAIRS)
     if math.prod(len(axis.domain.edges()) for axis in space.axes) <= MAX_CORNERS:
-        names = [axis.name for axis in space.axes]
-        corners = product(*(axis.domain.edges() for axis in space.axes))
-        yield from (dict(zip(names, values, strict=True)) for values in corners)
+        yield from _corners_of(space.axes)
     else:
         yield from (point for point in space.edges() if len(point) > 1)
 
@@ -234,7 +230,7 @@ def risks_of_saturation(space: Space[Trial]) -> list[str]:
 
 def _risks_in(space: Space[Trial]) -> list[str]:
     axes = _axes_of(space, (*STEPS, START), [path for path, _ in _players(space.base)])
-    return risks_among(_corners(space, axes))
+    return risks_among(_trials_at(space, _corners_of(axes)))
 
 
 def risks_among(trials: Iterable[Trial]) -> list[str]:
@@ -263,7 +259,7 @@ def _flat(space: Space[Trial], axis: Axis, values: Sequence[Any], where: str) ->
 def _saturates_everywhere(space: Space[Trial], axis: Axis, value: Any) -> bool:
     """Whether every player with sign steps saturates at this value, for all values of other axes."""
     others = [other for other in _relevant(space) if other != axis]
-    return _saturates(_corners(space, others, {axis.name: value}))
+    return _saturates(_trials_at(space, ({axis.name: value} | corner for corner in _corners_of(others))))
 
 
 def _saturates(trials: Iterable[Trial]) -> bool:
@@ -272,17 +268,17 @@ def _saturates(trials: Iterable[Trial]) -> bool:
     return bool(reaches) and all(reach.path >= 2 * reach.radius for reach in reaches)
 
 
-def _corners(
-    space: Space[Trial], axes: list[Axis], point: Mapping[str, Any] | None = None
-) -> Iterator[Trial]:
-    """Yield the valid trials at all combinations of the axes' edges, with `point` elsewhere."""
+def _trials_at(space: Space[Trial], points: Iterable[dict[str, Any]]) -> Iterator[Trial]:
+    """Yield the trials at those of the points that are valid."""
+    for point in points:
+        with suppress(ValidationError, InputError):
+            yield space.apply(point)
+
+
+def _corners_of(axes: Sequence[Axis]) -> Iterator[dict[str, Any]]:
+    """Yield all combinations of the axes' edges."""
     for values in product(*(axis.domain.edges() for axis in axes)):
-        corner = dict(zip([axis.name for axis in axes], values, strict=True))
-        try:
-            trial = space.apply({**(point or {}), **corner})
-        except (ValidationError, InputError):
-            continue
-        yield trial
+        yield dict(zip([axis.name for axis in axes], values, strict=True))
 
 
 def _relevant(space: Space[Trial]) -> list[Axis]:

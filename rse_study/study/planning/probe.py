@@ -27,9 +27,7 @@ PATIENCE_S = 15.0  # per trial; after that the fewest steps are enough
 
 
 def probe(
-    checked: CheckedStudy,
-    prepare: PrepareMaterials,
-    on_progress: ProgressCallback = lambda done, total: None,
+    checked: CheckedStudy, prepare: PrepareMaterials, on_progress: ProgressCallback = lambda done, total: None
 ) -> tuple[TimedWork, ...]:
     """Train the cheapest, the base and the dearest trial for a few steps.
 
