@@ -59,8 +59,8 @@ def _resolve_axis(base: Spec, name: str, domain: Domain, where: str, at: str) ->
         paths = tuple(resolve(base, path, where=where, at=f"{at}.into: {path}") for path in domain.into)
         if len(set(paths)) < len(paths):
             raise InputError(f"{at}.into", where=where, rule="lists a field twice", remedy="Keep one of them")
-        return Axis(name, domain, paths, _symbol_of(base, name, paths))
-    paths = resolve_fields(base, name, where=where, at=at)
+    else:
+        paths = resolve_fields(base, name, where=where, at=at)
     return Axis(name, domain, paths, _symbol_of(base, name, paths))
 
 
