@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from rse_study.errors import InputError, first_line
 from rse_study.results.files.atomic import drafted
-from rse_study.results.files.backup import copy_of
+from rse_study.results.files.connect import copy_of
 from rse_study.results.files.schema import failure_of, ledger_path
 from rse_study.results.reader import Reader
 from rse_study.results.study_record import StudyRecord

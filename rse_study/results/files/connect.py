@@ -15,8 +15,6 @@ from typing import Any, TextIO
 
 from rse_study.errors import InputError
 from rse_study.results.files.atomic import make_folder, write_whole
-from rse_study.results.files.backup import FILE_NAME as BACKUP
-from rse_study.results.files.backup import copy_of
 from rse_study.results.files.queries import now
 from rse_study.results.files.schema import (
     NO_ROOM,
@@ -25,6 +23,7 @@ from rse_study.results.files.schema import (
     check_version,
     damaged,
     failure_of,
+    file_of,
     ledger_path,
     no_room,
 )
@@ -225,9 +224,17 @@ def has_ledger(study_dir: Path) -> bool:
         return check_version(connection, path) > 0
 
 
-def is_lost(study_dir: Path) -> bool:
-    """Whether a ledger is missing or empty, and has a backup."""
-    return (study_dir / BACKUP).exists() and not has_ledger(study_dir)
+def copy_of(ledger: sqlite3.Connection) -> bytes:
+    """Return an open ledger as one file, even while it is written.
+
+    Raises DamagedLedger if a page is broken.
+    """
+    with closing(sqlite3.connect(":memory:")) as memory:
+        ledger.backup(memory)
+        (said,) = memory.execute("PRAGMA quick_check(1)").fetchone()
+        if said != "ok":
+            raise damaged(f"damaged: {said}", file_of(ledger))
+        return memory.serialize()
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:

@@ -10,8 +10,9 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from rse_study.errors import InputError, Unavailable
-from rse_study.results.files.backup import BACKUP_SECONDS, copy_of, write_backup
+from rse_study.results.files.backup import BACKUP_SECONDS, write_backup
 from rse_study.results.files.connect import (
+    copy_of,
     last_sign_of_life,
     lock_study,
     open_to_write,

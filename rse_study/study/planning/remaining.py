@@ -8,7 +8,8 @@ from pathlib import Path
 
 from rse_study.errors import InputError
 from rse_study.results.device_time import gpus_per_worker, seconds_of
-from rse_study.results.files.connect import has_ledger, is_lost
+from rse_study.results.files.backup import is_lost
+from rse_study.results.files.connect import has_ledger
 from rse_study.results.files.schema import MODEL_FOLDER, cell_folder
 from rse_study.results.reader import Reader, as_next_run_finds
 from rse_study.results.records import FINISHED, CellRecord, Stage

@@ -1,9 +1,17 @@
+"""Samplers and stopping rules: what a study may ask of them."""
+
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from rse_study.errors import InputErrors
+from rse_study.study.checking.search_methods import TRAITS, sampler_problems
 from rse_study.study.checking.validation import read_study
+from rse_study.study.definition.domains import Choice, Float
+from rse_study.study.definition.parts import Sampler
+from rse_study.study.definition.space import Axis, Space
+from rse_study.training.trial import Trial
 from tests.cases import cases
 
 JOINT = Path(__file__).parents[3] / "search_spaces" / "joint.yaml"
@@ -95,3 +103,20 @@ def test_a_rule_that_says_too_much_or_too_little_is_refused(override, words):
 def test_what_earlier_versions_wrote_where_no_trial_was_let_run_is_read():
     assert read_study(JOINT, ["early_stopping.let_run=0.0"]).study == read_study(JOINT).study
     assert said("early_stopping.let_run=false")[0].startswith("early_stopping: `let_run` is no longer")
+
+
+NUMBERS = Space(Trial(), (Axis("rho", Float(float=(0, 1)), ("rho",)),))
+CHOICES = Space(Trial(), (Axis("norm", Choice(choice=("l1", "l2")), ("norm",)),))
+
+
+def test_every_sampler_a_study_may_name_has_traits():
+    assert set(get_args(Sampler.model_fields["name"].annotation)) == TRAITS.keys()
+
+
+@cases("name", TRAITS)
+def test_only_cma_es_refuses_several_objectives_and_a_space_without_numbers(name):
+    problems = list(sampler_problems(Sampler(name=name), NUMBERS, num_objectives=2))
+    assert len(problems) == (name == "cma_es")
+    assert all(what == "sampler.name = 'cma_es'" and "tpe" in remedy for what, _, remedy in problems)
+    assert not list(sampler_problems(Sampler(name=name), NUMBERS))
+    assert len(list(sampler_problems(Sampler(name=name), CHOICES))) == (name == "cma_es")
