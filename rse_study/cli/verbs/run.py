@@ -20,7 +20,6 @@ from rse_study.cli.terminal.errors import INCOMPLETE, OK
 from rse_study.cli.terminal.progress import ProgressBoard
 from rse_study.data.location import data_dir
 from rse_study.deferred import DeferredName
-from rse_study.downstream.registry import read_evaluation
 from rse_study.errors import InputError, InputErrors
 from rse_study.on_ray.nodes.ray_folder import ray_folder
 from rse_study.results.reader import Reader
@@ -108,7 +107,7 @@ def _run_missing(checked: CheckedStudy, folder: Path, *, is_revised: bool, **on_
         screen.announce(
             "note: RAY_ADDRESS is not followed: this run starts Ray itself. --address auto joins it"
         )
-    evaluation = partial(read_evaluation, data_dir=data_dir(), settings=checked.settings_in(data_dir()))
+    evaluation = partial(checked.read_evaluation, data_dir=data_dir())
     study = checked.study
     may_need_fewer = study.gives_seeds_until_decided or study.search_budget or study.ablation_path
     with ProgressBoard(

@@ -5,14 +5,16 @@ import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from rse_study.errors import InputError
 from rse_study.results.files.atomic import Content, read_sealed, write_sealed
-from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Record
+
+if TYPE_CHECKING:
+    from rse_study.results.item_scores import ItemScores
 
 FILE_NAME = "result.json"
 WORK = "work"
@@ -84,7 +86,7 @@ def write_items(directory: Path, rows: Iterable[EvaluationRow]) -> None:
         write_sealed(directory / ITEMS_FILE, "items", ordered)
 
 
-def read_items(directory: Path) -> dict[tuple[str, ...], ItemScores]:
+def read_items(directory: Path) -> "dict[tuple[str, ...], ItemScores]":
     """Return a folder's item scores by KEY; none without a file, or if it is damaged."""
     return _read(directory / ITEMS_FILE, "items", lambda entries: dict(map(_decoded, entries))) or {}
 
@@ -96,7 +98,9 @@ def with_items(directory: Path, rows: Iterable[EvaluationRow]) -> list[Evaluatio
     return [row.model_copy(update={"items": items}) for row, items in found]
 
 
-def _decoded(entry: dict[str, str]) -> tuple[tuple[str, ...], ItemScores]:
+def _decoded(entry: dict[str, str]) -> "tuple[tuple[str, ...], ItemScores]":
+    from rse_study.results.item_scores import ItemScores  # imports numpy, which `status` does without
+
     return tuple(entry.pop(key) for key in KEY), ItemScores.from_json(entry)
 
 

@@ -24,7 +24,7 @@ from rse_study.data.lexicons import wordnet_archive
 from rse_study.data.location import study_folders
 from rse_study.data.readers import read_dev, read_sts
 from rse_study.data.tasks import SUBSETS
-from rse_study.downstream.registry import read_evaluation, sets_of, sets_of_recipe
+from rse_study.downstream.registry import sets_of, sets_of_recipe
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import recipes_with
@@ -200,12 +200,10 @@ def _replayed(trial: Trial, data_dir: Path) -> Iterator[Missing]:
 
 
 def _evaluations(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:
-    settings = checked.settings_in(data_dir)
     for at, name in checked.study.located_evaluations():
         if name == BUILTIN:  # generated: always here
             continue
-        read = partial(read_evaluation, name, data_dir, settings)
-        for what, problem in _tried(f"{at} = {name!r}", read):
+        for what, problem in _tried(f"{at} = {name!r}", partial(checked.read_evaluation, name, data_dir)):
             if not isinstance(problem, UnknownModel):  # that is said of the field that names it
                 yield _problem_at(what, problem, checked.where)
 

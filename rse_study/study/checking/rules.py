@@ -1,6 +1,6 @@
-"""Rules of any study beyond single fields: how they are entered, and applied."""
+"""Rules of any study, whether it is a grid or a search, beyond single fields."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from math import prod
 from pathlib import Path
@@ -8,59 +8,18 @@ from typing import Any
 
 from rse_study.data.attack_sets import tasks_seen_with
 from rse_study.downstream.registry import all_evaluations
-from rse_study.errors import InputError
 from rse_study.evaluation.registry import class_in, evaluation_class
 from rse_study.registry import did_you_mean
 from rse_study.results.row_names import find_combination, row_name
 from rse_study.results.settings import UntilDecided
+from rse_study.study.checking import broken_by, study_rule, trials_rule
 from rse_study.study.definition.config import SEARCH_ONLY, Grid, Study
 from rse_study.study.definition.domains import Int
 from rse_study.study.definition.paths import look_up, overlap
-from rse_study.study.definition.problems import RuleProblems, errors_of, listed_twice, located
+from rse_study.study.definition.problems import RuleProblems, listed_twice, located
 from rse_study.study.definition.rows import MAX_ROWS, Row, combinations_of
 from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
-
-Rule = Callable[..., RuleProblems]
-RULES: list[Rule] = []
-RULES_OF_TRIALS: list[Rule] = []
-
-
-def study_rule(check: Callable[[Study], RuleProblems]) -> Rule:
-    """Enter a rule of a study's fields."""
-    RULES.append(check)
-    return check
-
-
-def trials_rule(check: Rule) -> Rule:
-    """Enter a rule of a study, its space and its rows, once these are valid."""
-    RULES_OF_TRIALS.append(check)
-    return check
-
-
-def broken_rules(
-    rules: Iterable[Rule], study: Study, *trials: Any, where: str, broken: Collection[str] = ()
-) -> list[InputError]:
-    """Return every broken rule, but those about fields that could not be read."""
-    readable, found = study.model_copy(), list[tuple[str, str, str]]()
-    for name in broken:
-        vars(readable).pop(name, None)
-    for check in rules:
-        try:
-            found += [*check(readable, *trials)]
-        except AttributeError as error:
-            if error.name not in broken:
-                raise
-    return errors_of(found, where)
-
-
-def broken_by(make: Callable[[], object]) -> RuleProblems:
-    """Yield why an object of a user's own class cannot be made."""
-    try:
-        make()
-    except InputError as error:
-        yield from ((one.what, one.rule, one.remedy) for one in error.problems)
-
 
 JUDGES = ("selection.dev", "replayed")
 MADE_FROM_CORPUS = ("tiny", "tiny-vectors")  # encoders that depend on the corpus

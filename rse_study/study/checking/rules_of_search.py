@@ -6,7 +6,7 @@ from rse_study.registry import did_you_mean
 from rse_study.results.records import COSTS
 from rse_study.results.settings import UntilDecided
 from rse_study.results.study_record import AT_CHECKPOINT
-from rse_study.study.checking.rules import study_rule, trials_rule
+from rse_study.study.checking import study_rule, trials_rule
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.parts import Objective

@@ -13,7 +13,7 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.named_class import construct, import_class
 from rse_study.search.stopping import RuleByClass, SpacedRule, StoppingRule
 from rse_study.spec import hash_file
-from rse_study.study.checking.rules import broken_by, trials_rule
+from rse_study.study.checking import broken_by, trials_rule
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.parts import Sampler
 from rse_study.study.definition.paths import look_up

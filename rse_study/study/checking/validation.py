@@ -9,10 +9,12 @@ from typing import Any
 
 from rse_study.data.hub_models import local_name
 from rse_study.data.location import study_folders
-from rse_study.downstream.registry import Settings
+from rse_study.downstream.registry import read_evaluation
 from rse_study.errors import InputError, InputErrors
+from rse_study.evaluation.evaluations import Evaluation
 from rse_study.results.row_names import names_of_rows
 from rse_study.search.state import most_cells_by_stage
+from rse_study.study.checking import RULES, RULES_OF_TRIALS, broken_rules
 from rse_study.study.checking import rules_of_search as rules_of_search  # enters its rules
 from rse_study.study.checking.edges import (
     check_edges,
@@ -23,7 +25,7 @@ from rse_study.study.checking.edges import (
     risks_of_saturation,
     rows_of_search,
 )
-from rse_study.study.checking.rules import RULES, RULES_OF_TRIALS, broken_rules, own_evaluations
+from rse_study.study.checking.rules import own_evaluations
 from rse_study.study.checking.search_methods import (
     alike_at_rungs,
     measured_at_rungs,
@@ -72,11 +74,12 @@ class CheckedStudy:
         """Folder of the study's file, where corpora and models are looked for first."""
         return Path(self.where).parent
 
-    def settings_in(self, data_dir: Path) -> Settings:
-        """Return the evaluations' settings, with their masked LM's folder."""
-        settings, folders = self.study.settings, study_folders(self.folder, data_dir)
-        masked_lm = local_name(settings.attacks.masked_lm, *folders)
-        return replace(settings, attacks=settings.attacks.model_copy(update={"masked_lm": masked_lm}))
+    def read_evaluation(self, name: str, data_dir: Path) -> Evaluation:
+        """Read an evaluation with its data and the study's settings, the folder of a masked LM among them."""
+        attacks, folders = self.study.attacks, study_folders(self.folder, data_dir)
+        masked_lm = local_name(attacks.masked_lm, *folders)
+        attacks = attacks.model_copy(update={"masked_lm": masked_lm})
+        return read_evaluation(name, data_dir, replace(self.study.settings, attacks=attacks))
 
     @property
     def num_cells(self) -> int:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rse_study.data.location import data_dir
-from rse_study.downstream.registry import read_evaluation
 from rse_study.errors import InputError, OverBudget
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.methods.method import FORWARD
@@ -226,7 +225,7 @@ def _hours_of_scores(
     evaluations, notes = list[Evaluation](), list[str]()
     for name in of_weights:
         try:
-            evaluations.append(read_evaluation(name, data_dir(), checked.settings_in(data_dir())))
+            evaluations.append(checked.read_evaluation(name, data_dir()))
         except InputError:
             notes.append(f"{name} is not in the data folder: its time is not included")
     if not evaluations:
