@@ -89,8 +89,7 @@ def replay_cell(
             device=device,
             on_progress=partial(bars.advanced, f"{name}: steps"),
         )
-    for line in verdict_lines(name, recorded, compared):
-        announce(line)
+    announce(*verdict_lines(name, recorded, compared))
     if compared.is_confirmed:
         return OK
     suggest(f"{command('doctor')} (versions and machine)")

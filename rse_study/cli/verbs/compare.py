@@ -89,8 +89,7 @@ def compare_rows(
         content = {"measure": first.label, "first": first.name, "others": rows[1:], "criterion": sentence}
         print(json_of(content | {"compared": [{"name": one.name, **one.numbers} for one in found]}))
     else:
-        for line in filter(None, (title, *(f"{one.name}: {one.text}" for one in found), sentence)):
-            announce(line)
+        announce(*filter(None, (title, *(f"{one.name}: {one.text}" for one in found), sentence)))
         if out:
             print(out)
     if problems:

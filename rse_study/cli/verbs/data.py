@@ -42,9 +42,7 @@ def show_sets(
     if as_json:
         print(json_of({"folder": str(folder), "sets": [_content(entry) for entry in entries]}))
         return
-    announce(f"data folder: {folder}")
-    for line in (line for entry in entries for line in lines_of(entry)):
-        announce(line)
+    announce(f"data folder: {folder}", *(line for entry in entries for line in lines_of(entry)))
     absent = [entry.name for entry in entries if entry.can_fetch and entry.missing]
     suggest(command("data", "fetch", absent[0]) if absent else command("data", "verify"))
 
@@ -72,12 +70,10 @@ def show_needs(study: str, overrides: Sequence[str], data: Path | None, *, as_js
         print(json_of(content))
         return
     announce(f"data folder: {folder}")
-    for line in (line for entry in entries for line in lines_of(entry, stand_in_for(entry, folder))):
-        announce(line)
-    for path in needs.texts:
-        announce(f"corpus {path}: {_whereabouts(path, folders)}")
-    for dataset in needs.datasets:
-        announce(f"corpus {dataset.dataset}: a folder in the hub's layout, or a name on the hub")
+    announce(*(line for entry in entries for line in lines_of(entry, stand_in_for(entry, folder))))
+    announce(*(f"corpus {path}: {_whereabouts(path, folders)}" for path in needs.texts))
+    on_hub = "a folder in the hub's layout, or a name on the hub"
+    announce(*(f"corpus {one.dataset}: {on_hub}" for one in needs.datasets))
     for model in needs.models:
         otherwise = str(problems.get(model, "")) or "on the hub, can be fetched"
         announce(f"model {model[0]}: {'here' if is_on_machine(model, *folders) else otherwise}")
@@ -155,8 +151,7 @@ def verify_sets(
             json_of([{key: str(getattr(file, key)) for key in ("name", "path", "status")} for file in files])
         )
         return code
-    for file in files:
-        announce(f"{file.status:>10}  {file.name}  {file.path}")
+    announce(*(f"{file.status:>10}  {file.name}  {file.path}" for file in files))
     if code:
         suggest("move the files that differ away, then " + command("data", "fetch", "NAME"))
     return code
@@ -229,8 +224,7 @@ def fetch_for_study(
     _fetch(list(dict.fromkeys(wanted)), models, folder, mirror, is_accepted)
     for dataset in needs.datasets:
         next(read_column(dataset, *folders), None)
-    for line in (line for entry in lacking if not entry.can_fetch for line in lines_of(entry)):
-        announce(line)
+    announce(*(line for entry in lacking if not entry.can_fetch for line in lines_of(entry)))
     # A corpus that is here and cannot be trained on is not missing: that is for `validate` to say.
     problems = [one for one in check_data(checked, folder) if not one.what.endswith(CORPUS)]
     if problems:
@@ -257,9 +251,7 @@ def _fetch(
     for name in names:
         with ActivityBars(stderr()) as bars:
             fetched = fetch(name, folder, mirror, partial(bars.advanced, f"{name}: bytes"))
-        announce(f"{name}:")
-        for file in fetched:
-            announce(f"    {file}")
+        announce(f"{name}:", *(f"    {file}" for file in fetched))
     for model in models:
         with ActivityBars(stderr()) as bars:
             paths = fetch_model(model, partial(bars.advanced, f"{model[0]}: bytes"))

@@ -125,8 +125,7 @@ def evaluate_frozen(
         rows = list(_others(embed, suite, request, absent, bars))
     means = averages({row.task: row.value for row in rows if row.aggregation == "accuracy"})
     if not as_json:
-        for average_name, value in means.items():
-            screen.announce(f"{average_name}: {value:.2f}")
+        screen.announce(*(f"{average_name}: {value:.2f}" for average_name, value in means.items()))
         wider = ("evaluate", model, "--suite", "full")
         screen.suggest(screen.command("attack", model) if suite == "full" else screen.command(*wider))
         return

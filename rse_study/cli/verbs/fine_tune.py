@@ -83,8 +83,7 @@ def fine_tune_model(
         print(content, flush=True)
         return
     print_table(_table(rows), "--json", droppable=("skipped", "examples", "weak"))
-    for name, reason in absent.items():
-        announce(f"{name}: {reason}")
+    announce(*(f"{name}: {reason}" for name, reason in absent.items()))
     if out is None:
         suggest(command("fine-tune", encoder.model, "--suite", suite, "--out", "scores"))
 

@@ -72,8 +72,7 @@ def show_plan(
     else:
         rows = stage_rows(planned)
         screen.print_rows(HEADINGS, rows, "--wide, or --json", droppable=LEAST_IMPORTANT, is_wide=is_wide)
-        for line in lines_below(planned):
-            screen.announce(line)
+        screen.announce(*lines_below(planned))
     for warning in _warnings(checked, planned, store, max_hours, is_here=not cluster):
         screen.say(f"warning: {warning}", screen.stderr())
     if missing:

@@ -64,8 +64,7 @@ def run_and_report(
     checked = read_study(path, overrides, max_hours)
     folder = store / checked.study.name
     screen.announce(f"{checked.study.name}: {checked.study.question}")
-    for warning in checked.warnings:
-        screen.announce(f"warning: {warning}")
+    screen.announce(*(f"warning: {warning}" for warning in checked.warnings))
     if track and folder.is_dir():
         screen.announce(
             f"note: {track} gets the cells that run now; docs/trackers.md logs those that have ended"
@@ -73,8 +72,7 @@ def run_and_report(
     # What is wrong with Ray's folder is said before the work.
     with nullcontext() if address else ray_folder():
         notes = _require_everything(checked, folder, on_this_machine=not address)
-    for note in notes:
-        screen.announce(f"note: {note}")
+    screen.announce(*(f"note: {note}" for note in notes))
     on_ray = {"num_cpus": cpus, "address": address, "track": track, "max_hours": max_hours}
     _run_missing(checked, folder, is_revised=is_revised, **on_ray)
     again = screen.command("run", study, *screen.with_overrides(overrides), *screen.in_store(store), "--wide")

@@ -42,12 +42,8 @@ def validate_study(
     if show:
         print(yaml_text(_in_full(checked)), end="")
         return None
-    for warning in checked.warnings:
-        announce(f"warning: {warning}")
-    for note in _notes(checked):
-        announce(f"note: {note}")
-    for line in summary_of(checked):
-        announce(line)
+    announce(*(f"warning: {warning}" for warning in checked.warnings))
+    announce(*(f"note: {note}" for note in _notes(checked)), *summary_of(checked))
     suggest(command("plan", study, *with_overrides(overrides)))
     return None
 
