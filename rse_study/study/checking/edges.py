@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import combinations, islice, product
 from math import prod
 from typing import Any, TypeVar
@@ -16,8 +17,7 @@ from rse_study.perturbations.ascent import Reach
 from rse_study.results.manipulation import Checks, ManipulationCheck
 from rse_study.spec import Spec, show_setting
 from rse_study.study.definition.domains import Choice
-from rse_study.study.definition.paths import walk
-from rse_study.study.definition.problems import joined, problems_of
+from rse_study.study.definition.paths import tried, walk
 from rse_study.study.definition.rows import Row
 from rse_study.study.definition.space import Axis, Space
 from rse_study.training.trial import Trial
@@ -170,14 +170,7 @@ def _shown(point: dict[str, Any]) -> str:
 def problems_at(space: Space[T], point: dict[str, Any], where: str) -> list[InputError]:
     """Return the problems of the trial at a point; the base's values elsewhere."""
     at = f"{space.at}.{_shown(point)}"
-    try:
-        space.apply(point)
-    except ValidationError as error:
-        inner = problems_of(error, type(space.base), where="")
-        return [InputError(at, where=where, rule=joined(p), remedy=p.remedy) for p in inner]
-    except InputError as error:
-        return [InputError(at, where=where, rule=joined(error), remedy=error.remedy)]
-    return []
+    return tried(partial(space.apply, point), type(space.base), where=where, at=at)[1]
 
 
 def flat_axes(space: Space[Trial], *, where: str) -> list[InputError]:

@@ -1,7 +1,8 @@
 """Paths of fields in a configuration, and the settings laid over them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -227,10 +228,18 @@ def lay(
     base: T, settings: Sequence[FieldSetting], *, where: str, at: str
 ) -> tuple[T | None, list[InputError]]:
     """Lay the settings over the base; problems point to the setting at fault."""
+    content = laid_over(base, laid_values(base, settings))
+    return tried(partial(type(base).model_validate, content), type(base), settings, where=where, at=at)
+
+
+def tried(
+    make: Callable[[], T], cls: type[T], settings: Sequence[FieldSetting] = (), *, where: str, at: str
+) -> tuple[T | None, list[InputError]]:
+    """Make a `cls`, or return its problems, at the setting at fault or else at `at`."""
     try:
-        return type(base).model_validate(laid_over(base, laid_values(base, settings))), []
+        return make(), []
     except ValidationError as error:
-        found = problems_of(error, type(base), where=where)
+        found = problems_of(error, cls, where=where)
         return None, [_blamed(problem, settings, where, at) for problem in found]
     except InputError as error:
         return None, [InputError(at, where=where, rule=joined(error), remedy=error.remedy)]
