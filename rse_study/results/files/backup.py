@@ -8,18 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rse_study.errors import InputError
+from rse_study.results.files import schema
 from rse_study.results.files.atomic import write_whole
 from rse_study.results.files.connect import has_ledger, lock_study, open_study, parts_of
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.files.result_file import read_result
-from rse_study.results.files.schema import (
-    SCHEMA_VERSION,
-    DamagedLedger,
-    cell_folder,
-    damaged,
-    failure_of,
-    ledger_path,
-)
 
 FILE_NAME = "ledger.backup.sqlite.gz"
 BACKUP_SECONDS = 60.0
@@ -92,7 +85,7 @@ def rebuild(study_dir: Path) -> Path:
     The study's next run enters the results that are newer, and measures lost scores again. Without a backup its
     ledger begins anew. Raises InputError while a live process holds the study.
     """
-    path = ledger_path(study_dir)
+    path = schema.ledger_path(study_dir)
     now = f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
     aside, stored = path.with_name(f"{path.name}.{now}"), study_dir / FILE_NAME
     with closing(lock_study(study_dir)):
@@ -119,17 +112,17 @@ def recover(study_dir: Path) -> str:
 
 def damage_of(study_dir: Path) -> str:
     """Return why a ledger must be set aside, or nothing."""
-    backup, path = read_backup(study_dir), ledger_path(study_dir)
+    backup, path = read_backup(study_dir), schema.ledger_path(study_dir)
     try:
         if not has_ledger(study_dir):
             return "missing or empty" if (study_dir / FILE_NAME).exists() else ""
         with closing(open_study(study_dir)) as ledger:
             _require_whole(ledger, path)
-            if backup is not None and attach_backup(ledger, backup) == SCHEMA_VERSION:
+            if backup is not None and attach_backup(ledger, backup) == schema.SCHEMA_VERSION:
                 _require_unchanged(ledger, study_dir)
-    except (DamagedLedger, sqlite3.DatabaseError) as error:
-        damage = failure_of(error, path) if isinstance(error, sqlite3.DatabaseError) else error
-        if isinstance(damage, DamagedLedger):
+    except (schema.DamagedLedger, sqlite3.DatabaseError) as error:
+        damage = schema.failure_of(error, path) if isinstance(error, sqlite3.DatabaseError) else error
+        if isinstance(damage, schema.DamagedLedger):
             return f"damaged ({damage.what})"
         raise damage or error from None
     return ""
@@ -138,7 +131,7 @@ def damage_of(study_dir: Path) -> str:
 def _require_whole(ledger: sqlite3.Connection, path: Path) -> None:
     (said,) = ledger.execute("PRAGMA integrity_check(1)").fetchone()
     if said != "ok" or ledger.execute("PRAGMA foreign_key_check").fetchone():
-        raise damaged(said, path)
+        raise schema.damaged(said, path)
     rows = LedgerQueries(ledger)
     for read in (rows.study, rows.cells, rows.attempts, rows.rungs, rows.evaluations, rows.provenance):
         read()
@@ -148,11 +141,11 @@ def _require_unchanged(ledger: sqlite3.Connection, study_dir: Path) -> None:
     """Compare a ledger with its backup, and cells that have ended since with their results."""
     for query in (*(f"{one.format('backup')} EXCEPT {one.format('main')}" for one in LASTING), SCORES):
         if ledger.execute(query).fetchone():
-            raise damaged("it is not what its backup says", study_dir)
+            raise schema.damaged("it is not what its backup says", study_dir)
     rows = LedgerQueries(ledger)
     for (identity,) in ledger.execute(NEWLY_ENDED).fetchall():
         try:
-            result = read_result(cell_folder(study_dir, identity))
+            result = read_result(schema.cell_folder(study_dir, identity))
         except InputError:  # the cell ended without a result
             continue
         cell = rows.cell(identity)
@@ -164,4 +157,4 @@ def _require_unchanged(ledger: sqlite3.Connection, study_dir: Path) -> None:
         theirs = result.config, result.provenance, result.duration_s, repr(sorted(points.items()))
         ours = cell.config, cell.provenance, cell.duration_s, repr(history)
         if result.status == cell.status and theirs != ours:
-            raise damaged(f"cell {identity[:16]} is not what its result says", study_dir)
+            raise schema.damaged(f"cell {identity[:16]} is not what its result says", study_dir)

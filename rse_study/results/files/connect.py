@@ -14,19 +14,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from rse_study.errors import InputError
+from rse_study.results.files import schema
 from rse_study.results.files.atomic import make_folder, write_whole
 from rse_study.results.files.queries import now
-from rse_study.results.files.schema import (
-    NO_ROOM,
-    SCHEMA_VERSION,
-    TABLES,
-    check_version,
-    damaged,
-    failure_of,
-    file_of,
-    ledger_path,
-    no_room,
-)
 
 LOCK_NAME = "ledger.lock"
 PATIENCE_S = 0.2  # for processes that only check the lock, and hold it for a moment
@@ -126,11 +116,11 @@ OF_FIRST_VERSION = {
 def migrated(old: sqlite3.Connection, version: int) -> sqlite3.Connection:
     """Return a ledger in memory with the rows of one of an earlier version."""
     new = sqlite3.connect(":memory:")
-    new.executescript(f"{TABLES}PRAGMA user_version = {SCHEMA_VERSION};")
+    new.executescript(f"{schema.TABLES}PRAGMA user_version = {schema.SCHEMA_VERSION};")
     queries = {name: f"SELECT * FROM {name}" for (name,) in old.execute("SELECT name FROM sqlite_master")}
     queries |= OF_FIRST_VERSION if version == 1 else {}
     with new:
-        for table in re.findall(r"CREATE TABLE (\w+)", TABLES):
+        for table in re.findall(r"CREATE TABLE (\w+)", schema.TABLES):
             if table in queries:
                 _copy(old.execute(queries[table]), new, table)
     return new
@@ -150,8 +140,8 @@ def lock_study(study_dir: Path) -> TextIO:
         make_folder(study_dir)
         return take_lock(study_dir / LOCK_NAME)
     except OSError as error:
-        if error.errno in NO_ROOM:
-            raise no_room(study_dir) from None
+        if error.errno in schema.NO_ROOM:
+            raise schema.no_room(study_dir) from None
         said, remedy = str(error.strerror), "Choose another folder, or make this one writable"
         if error.filename is None:  # of flock, which knows no name
             said = f"its file system has no locks ({said})"
@@ -168,8 +158,8 @@ def open_to_write(path: Path) -> sqlite3.Connection:
     with ExitStack() as stack:
         connection = stack.enter_context(closing(sqlite3.connect(path, check_same_thread=False)))
         try:
-            found = check_version(connection, path)
-            if 0 < found < SCHEMA_VERSION:
+            found = schema.check_version(connection, path)
+            if 0 < found < schema.SCHEMA_VERSION:
                 write_whole(path.with_name(f"{path.stem}.v{found}{path.suffix}"), copy_of(connection))
                 with closing(migrated(connection, found)) as new:
                     new.backup(connection)
@@ -178,19 +168,21 @@ def open_to_write(path: Path) -> sqlite3.Connection:
             # result.json, which is synced, gives them back.
             connection.execute("PRAGMA synchronous = NORMAL")
             if found == 0:
-                connection.executescript(f"BEGIN;{TABLES}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;")
+                connection.executescript(
+                    f"BEGIN;{schema.TABLES}PRAGMA user_version = {schema.SCHEMA_VERSION};COMMIT;"
+                )
             connection.execute("PRAGMA foreign_keys = ON")
             # SQLite silently opens a read-only file, and even begins a transaction on it.
             connection.execute("BEGIN IMMEDIATE")
-            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            connection.execute(f"PRAGMA user_version = {schema.SCHEMA_VERSION}")
             connection.rollback()
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-                raise failure_of(error, path) or error from None
+                raise schema.failure_of(error, path) or error from None
             remedy = "Make the folder and its ledger writable, or copy them to where you may write"
             raise InputError(f"cannot be written: {error}", where=str(path), remedy=remedy) from None
         except sqlite3.DatabaseError as error:
-            raise failure_of(error, path) or damaged(f"damaged: {error}", path) from None
+            raise schema.failure_of(error, path) or schema.damaged(f"damaged: {error}", path) from None
         stack.pop_all()
     return connection
 
@@ -208,7 +200,7 @@ def parts_of(path: Path) -> tuple[Path, ...]:
 
 def open_study(study_dir: Path) -> sqlite3.Connection:
     """Open a study's ledger read-only; InputError where there is none."""
-    path = ledger_path(study_dir)
+    path = schema.ledger_path(study_dir)
     if not path.is_file():
         remedy = "Check the study's name, or run it first"
         raise InputError("no ledger", where=str(study_dir), remedy=remedy)
@@ -217,11 +209,11 @@ def open_study(study_dir: Path) -> sqlite3.Connection:
 
 def has_ledger(study_dir: Path) -> bool:
     """Whether there is a ledger that is not empty; InputError if it cannot be read."""
-    path = ledger_path(study_dir)
+    path = schema.ledger_path(study_dir)
     if not path.is_file():
         return False
     with closing(_connect_to_read(path)) as connection:
-        return check_version(connection, path) > 0
+        return schema.check_version(connection, path) > 0
 
 
 def copy_of(ledger: sqlite3.Connection) -> bytes:
@@ -233,7 +225,7 @@ def copy_of(ledger: sqlite3.Connection) -> bytes:
         ledger.backup(memory)
         (said,) = memory.execute("PRAGMA quick_check(1)").fetchone()
         if said != "ok":
-            raise damaged(f"damaged: {said}", file_of(ledger))
+            raise schema.damaged(f"damaged: {said}", schema.file_of(ledger))
         return memory.serialize()
 
 
@@ -242,14 +234,14 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     with ExitStack() as stack:
         connection = stack.enter_context(closing(_connect_to_read(path)))
         try:
-            version = check_version(connection, path)
+            version = schema.check_version(connection, path)
             if version == 0:
                 remedy = "Run the study first"
                 raise InputError("the ledger is empty", where=str(path.parent), remedy=remedy)
-            if version < SCHEMA_VERSION:
+            if version < schema.SCHEMA_VERSION:
                 return migrated(connection, version)
         except sqlite3.DatabaseError as error:
-            raise damaged(f"damaged: {error}", path) from None
+            raise schema.damaged(f"damaged: {error}", path) from None
         stack.pop_all()
     return connection
 

@@ -14,26 +14,9 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.results.row_names import names_of_rows
 from rse_study.search.state import most_cells_by_stage
-from rse_study.study.checking import RULES, RULES_OF_TRIALS, broken_rules
+from rse_study.study.checking import RULES, RULES_OF_TRIALS, broken_rules, edges, search_methods
 from rse_study.study.checking import rules_of_search as rules_of_search  # enters its rules
-from rse_study.study.checking.edges import (
-    check_edges,
-    flat_axes,
-    flat_grid,
-    inert_parts,
-    risks_among,
-    risks_of_saturation,
-    rows_of_search,
-)
 from rse_study.study.checking.rules import own_evaluations
-from rse_study.study.checking.search_methods import (
-    alike_at_rungs,
-    measured_at_rungs,
-    own_rule,
-    own_sampler,
-    rungs,
-    sampler_warnings,
-)
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.content import PartialStudy, partial_study, read_content
 from rse_study.study.definition.domains import Domain
@@ -43,7 +26,7 @@ from rse_study.study.definition.rows import Row, rows_of
 from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
 
-OWN = (own_evaluations, own_sampler, own_rule)
+OWN = (own_evaluations, search_methods.own_sampler, search_methods.own_rule)
 """rules of classes that a study names, each of the study and the folder of its file"""
 
 
@@ -140,7 +123,7 @@ def check_study(study: Study, *, where: str) -> CheckedStudy:
     result = _check_parts(PartialStudy(study), where=where)
     if result.problems:
         raise InputErrors(result.problems)
-    space, rows, steps = result.space, result.rows, rungs(study)
+    space, rows, steps = result.space, result.rows, search_methods.rungs(study)
     warnings = tuple(_warnings(study, space, rows, Path(where).parent))
     return CheckedStudy(study, space, warnings, rows, steps, where)
 
@@ -171,7 +154,9 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
     problems += found
     if not found and not partial.lacks("search", "grid"):
         problems += broken_rules(RULES_OF_TRIALS, study, space, rows, **of_file)
-    problems += broken_rules([measured_at_rungs, alike_at_rungs], study, space, **of_file)
+    problems += broken_rules(
+        [search_methods.measured_at_rungs, search_methods.alike_at_rungs], study, space, **of_file
+    )
     return CheckResult(space, rows, problems)
 
 
@@ -180,8 +165,8 @@ def _check_search(study: Study, where: str, *, is_whole: bool) -> tuple[Space[Tr
     if not is_whole:  # the parent of an axis may be unreadable
         domains = {name: domain for name, domain in domains.items() if set(domain.when) <= set(domains)}
     space, problems = resolve_space(study.base, domains, where=where)
-    problems = problems + check_edges(space, where=where)
-    return space, problems or flat_axes(space, where=where)
+    problems = problems + edges.check_edges(space, where=where)
+    return space, problems or edges.flat_axes(space, where=where)
 
 
 def _check_grid(study: Study, where: str) -> tuple[Space[Trial], tuple[Row, ...], list[InputError]]:
@@ -189,7 +174,7 @@ def _check_grid(study: Study, where: str) -> tuple[Space[Trial], tuple[Row, ...]
     space, problems = resolve_space(study.base, study.grid.domains, where=where, at=study.grid.at)
     rows, found = rows_of(study.grid, space, where=where)
     problems = problems + found
-    return space, rows, problems or flat_grid(space, rows, where=where)
+    return space, rows, problems or edges.flat_grid(space, rows, where=where)
 
 
 def _settings_of_rows(partial: PartialStudy, where: str) -> list[InputError]:
@@ -208,11 +193,11 @@ def _warnings(study: Study, space: Space[Trial], rows: Sequence[Row], folder: Pa
         names = names_of_rows([(number, row.label, row.proposal) for number, row in enumerate(rows)])
         trials = {name: [row.trial] for name, row in zip(names, rows, strict=True)}
         starts = list(_starts_without_baselines(study, rows))
-        return risks_among(row.trial for row in rows) + inert_parts(trials) + starts
-    warnings = risks_of_saturation(space) + inert_parts(rows_of_search(space))
+        return edges.risks_among(row.trial for row in rows) + edges.inert_parts(trials) + starts
+    warnings = edges.risks_of_saturation(space) + edges.inert_parts(edges.rows_of_search(space))
     if space.base_point is None:
         warnings.append("the base lies outside the space, so it is not among the trials")
-    warnings += sampler_warnings(study, folder)
+    warnings += search_methods.sampler_warnings(study, folder)
     if study.evaluations and study.confirm is None:
         warnings.append(
             "evaluations are of confirmed trials, and nothing is confirmed: none will be measured"
