@@ -12,14 +12,7 @@ import torch
 import typer
 
 from analysis.formats import counted
-from rse_study.cli import parameters
-from rse_study.cli.arguments import (
-    materials_of,
-    require_cache,
-    require_folder,
-    require_new_folder,
-    study_folder,
-)
+from rse_study.cli import arguments, parameters
 from rse_study.cli.models import cell_folder, find_cell
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import CONTRADICTED, INCOMPLETE, OK
@@ -55,7 +48,7 @@ def replay_cell(
     0 if they do, otherwise 1, with the first differences. On another kind of machine, or with other versions, exit
     code 0 if all agree to 1e-6, otherwise 3, with the largest differences.
     """
-    study_dir = study_folder(study, store)
+    study_dir = arguments.study_folder(study, store)
     name, recorded = record_of(study_dir, cell)
     where = f"{name} of {study_dir}"
     threads = recorded.provenance["threads"]
@@ -67,15 +60,15 @@ def replay_cell(
         raise InputError(f"{name} cannot be replayed", where=str(study_dir), rule=rule, remedy=remedy)
     device = require_device(recorded, where)
     if out:
-        require_new_folder(out, where="--out")
-    require_cache()
+        arguments.require_new_folder(out, where="--out")
+    arguments.require_cache()
     trial = build(Trial, recorded.config, where=where)
     here = provenance(torch.device(device), 1, trial.precision) | {"threads": threads}
     if unlike := what_differs(here, recorded.provenance):
         announce(f"note: numbers need not be bit-identical ({'; '.join(unlike)})")
     with ActivityBars() as bars:
         beside = Path(study).parent if Path(study).is_file() else Path()
-        materials = materials_of(bars, beside, trial, study_dir)
+        materials = arguments.materials_of(bars, beside, trial, study_dir)
     require_fingerprints(recorded, materials, where)
     announce(f"{name}: again, with {counted(threads, 'thread')} on {device}")
     with tempfile.TemporaryDirectory(prefix="rse-study-replay-") as scratch, ActivityBars() as bars:
@@ -193,7 +186,7 @@ def export_model(
     The vectors stay the same.
     """
     folder = cell_folder(source, trial, store)
-    require_folder(directory, where="DIR")
+    arguments.require_folder(directory, where="DIR")
     with ActivityBars(stderr()) as bars, bars.waiting("reading and writing the model"):
         encoder, tokenizer = load_encoder(folder / MODEL_FOLDER)
         export(directory, encoder, tokenizer)
