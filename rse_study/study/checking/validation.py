@@ -58,7 +58,10 @@ class CheckedStudy:
         return Path(self.where).parent
 
     def read_evaluation(self, name: str, data_dir: Path) -> Evaluation:
-        """Read an evaluation with its data and the study's settings, the folder of a masked LM among them."""
+        """Read an evaluation with its data and the study's settings.
+
+        A masked LM is one in a folder of the study, if there is such a folder.
+        """
         attacks, folders = self.study.attacks, study_folders(self.folder, data_dir)
         masked_lm = local_name(attacks.masked_lm, *folders)
         attacks = attacks.model_copy(update={"masked_lm": masked_lm})

@@ -51,7 +51,7 @@ def trained(models_folder, tmp_path_factory):
 
 
 @pytest.fixture
-def ran(trained, tmp_path, rse, monkeypatch):
+def recorded(trained, tmp_path, rse, monkeypatch):
     """Record a result as that of trial 0, and give back the study's folder."""
     root, cell, *_ = trained
     monkeypatch.setenv("RSE_STUDY_CACHE", str(root / "cache"))
@@ -66,18 +66,18 @@ def ran(trained, tmp_path, rse, monkeypatch):
     return record
 
 
-def test_a_cell_of_an_archive_is_replayed_by_a_stranger(rse, trained, ran):
+def test_a_cell_of_an_archive_is_replayed_by_a_stranger(rse, trained, recorded):
     _, cell, complete = trained
-    ran(complete)
+    recorded(complete)
     assert rse("archive", "little").out == "little.tar.xz\n"
     ended = rse("replay", "little.tar.xz", cell.identity[:8], "--store", "elsewhere")
     assert (ended.code, ended.err) == (0, "")
     assert "bit-equal" in ended.out
 
 
-def test_a_finished_cell_is_bit_equal(rse, trained, ran):
+def test_a_finished_cell_is_bit_equal(rse, trained, recorded):
     _, cell, complete = trained
-    folder = ran(complete)
+    folder = recorded(complete)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     ended = rse("replay", "little", cell.identity[:8])
     assert (ended.code, ended.err) == (0, "")
@@ -86,20 +86,20 @@ def test_a_finished_cell_is_bit_equal(rse, trained, ran):
     assert list(folder.glob("cells/*/*/")) == []
 
 
-def test_a_number_that_was_touched_is_found(rse, trained, ran):
+def test_a_number_that_was_touched_is_found(rse, trained, recorded):
     *_, complete = trained
     dev = complete.history[-1].metrics["dev"]
-    ran(touched(complete, dev=dev + 1e-12))
+    recorded(touched(complete, dev=dev + 1e-12))
     ended = rse("replay", "little", "0")
     assert ended.code == 1
     assert "trial 0: not equal: 1 difference in 3 points" in ended.out
     assert f"step 4, dev: {dev + 1e-12!r} on record, {dev!r} again" in ended.out
 
 
-def test_other_materials_are_named(rse, trained, ran):
+def test_other_materials_are_named(rse, trained, recorded):
     *_, complete = trained
     materials = complete.provenance["materials"] | {"corpus": "f" * 64}
-    ran(changed(complete, materials=materials))
+    recorded(changed(complete, materials=materials))
     ended = rse("replay", "little", "0")
     assert ended.code == 2
     assert "trial 0 of studies/little: other materials: corpus was ffffffffffff and is " in ended.err
@@ -107,8 +107,8 @@ def test_other_materials_are_named(rse, trained, ran):
     assert "Restore the files of that time" in ended.err
 
 
-def test_a_cell_of_two_workers_is_refused(rse, trained, ran):
-    ran(changed(trained[-1], workers=2))
+def test_a_cell_of_two_workers_is_refused(rse, trained, recorded):
+    recorded(changed(trained[-1], workers=2))
     ended = rse("replay", "little", "0")
     assert ended.code == 2
     assert (
@@ -125,11 +125,11 @@ def test_a_cell_of_two_workers_is_refused(rse, trained, ran):
     ],
 )
 def test_on_another_kind_of_machine_near_is_enough_and_far_no_contradiction(
-    rse, trained, ran, moved, code, said
+    rse, trained, recorded, moved, code, said
 ):
     *_, complete = trained
     loss = complete.history[-1].metrics["loss"] * (1 + moved)
-    ran(changed(touched(complete, loss=loss), kernels="MMX"))
+    recorded(changed(touched(complete, loss=loss), kernels="MMX"))
     ended = rse("replay", "little", "0")
     assert ended.code == code
     assert said in ended.out
