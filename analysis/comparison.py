@@ -15,8 +15,7 @@ from rse_study.registry import did_you_mean
 from rse_study.results.bit_equality import describe_devices, describe_stale
 from rse_study.results.comparing.claims import Judged, judge
 from rse_study.results.comparing.comparisons import ComparedContrast, Scores, against, compare, row_scores
-from rse_study.results.comparing.contrasts import FactorEffects, read_effects
-from rse_study.results.comparing.groups import letters_of
+from rse_study.results.comparing.contrasts import FactorEffects, letters_of, read_effects
 from rse_study.results.files.result_file import WORK
 from rse_study.results.reader import Reader
 from rse_study.results.row_names import find_cells_row, names_of_cells, own_baseline

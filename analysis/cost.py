@@ -4,7 +4,7 @@ import pandas as pd
 
 from analysis.contents import Contents
 from analysis.formats import counted, show_duration
-from rse_study.frames.tables import times
+from rse_study.frames.study_results import times
 from rse_study.results.device_time import device_seconds, gpus_per_worker, num_devices
 from rse_study.results.reader import is_lost
 from rse_study.search.state import STAGES

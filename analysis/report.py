@@ -24,7 +24,7 @@ from analysis.sections.search import search_sections
 from rse_study.errors import InputError
 from rse_study.results.device_time import INCLUDED
 from rse_study.results.files.backup import FILE_NAME as BACKUP
-from rse_study.results.files.lock import holder
+from rse_study.results.files.connect import holder
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
 from rse_study.results.records import Stage
@@ -41,8 +41,13 @@ def report_path(study_dir: Path) -> Path:
 def write_report(study_dir: Path, out: Path | None = None, reload_s: int = 0) -> Path:
     """Write a study's report, which reloads itself every `reload_s` seconds if not 0."""
     with Reader(study_dir) as reader:
-        html = render(read_contents(reader), read_comparison(reader), reload_s)
-    return page.write(report_path(study_dir) if out is None else out, html)
+        return report_of(reader, out, reload_s)
+
+
+def report_of(reader: Reader, out: Path | None = None, reload_s: int = 0) -> Path:
+    """Write the report of a study whose ledger is open."""
+    html = render(read_contents(reader), read_comparison(reader), reload_s)
+    return page.write(report_path(reader.study_dir) if out is None else out, html)
 
 
 def render(contents: Contents, comparison: Comparison | None = None, reload_s: int = 0) -> str:

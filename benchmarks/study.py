@@ -25,7 +25,7 @@ import torch
 from benchmarks.machine import describe_machine, load, may_time, num_cores
 from benchmarks.output import common_parser, heading, markdown_table, write_json
 from benchmarks.process_tree import run_measured
-from rse_study.results.files.evaluation_file import EVALUATIONS_FILE
+from rse_study.results.files.result_file import EVALUATIONS_FILE
 from rse_study.results.files.schema import cells_folder
 from rse_study.results.reader import Reader
 from rse_study.yaml12 import read_yaml

@@ -19,6 +19,11 @@ class InputError(Exception):
         super().__init__(what, where, rule, remedy)
         self.what, self.where, self.rule, self.remedy = what, where, rule, remedy
 
+    @property
+    def problems(self) -> "list[InputError]":
+        """Itself, or the several that it stands for."""
+        return [self]
+
     def __str__(self) -> str:
         located = ": ".join(part for part in (self.where, self.what, self.rule) if part)
         return f"{located}. {self.remedy}" if self.remedy else located
@@ -40,7 +45,11 @@ class InputErrors(InputError):
 
     def __init__(self, problems: list[InputError]) -> None:
         super().__init__(f"{len(problems)} problem(s)")
-        self.problems = problems
+        self._problems = problems
+
+    @property
+    def problems(self) -> list[InputError]:
+        return self._problems
 
     def __str__(self) -> str:
         return "\n".join(str(problem) for problem in self.problems)

@@ -6,7 +6,6 @@ import hashlib
 import inspect
 import json
 import textwrap
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, get_args
@@ -108,26 +107,6 @@ def meanings(cls: type[BaseModel]) -> dict[str, str]:
                 if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
                     found[field_.target.id] = inspect.cleandoc(str(below.value.value))
     return {name: meaning for name, meaning in found.items() if name in cls.model_fields}
-
-
-def symbols(spec: Spec, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (dotted path, symbol) of every field below `spec` with a symbol."""
-    for name, info in type(spec).model_fields.items():
-        extra, value = info.json_schema_extra, getattr(spec, name)
-        if isinstance(extra, dict) and "symbol" in extra:
-            yield prefix + name, str(extra["symbol"])
-        if isinstance(value, Spec):
-            yield from symbols(value, f"{prefix}{name}.")
-
-
-def joint_symbols(spec: Spec, prefix: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each symbol of several fields with their paths, outer objects first."""
-    for symbol, paths in spec.joint.items():
-        yield symbol, tuple(prefix + path for path in paths)
-    for name in type(spec).model_fields:
-        value = getattr(spec, name)
-        if isinstance(value, Spec):
-            yield from joint_symbols(value, f"{prefix}{name}.")
 
 
 def canonical_json(content: Any) -> str:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from pydantic import SerializeAsAny, ValidationError, create_model
 
 from rse_study.methods import RobustSentEmbed
-from rse_study.spec import Spec, canonical_json, field, fingerprint_of, hash_file, symbols
+from rse_study.spec import Spec, canonical_json, field, fingerprint_of, hash_file
+from rse_study.study.definition.paths import symbols
 from tests.cases import cases
 
 

@@ -11,7 +11,7 @@ from analysis.contents import Contents
 from analysis.cost import lost_attempts
 from analysis.figures.style import BLUE, FAINT, GREY, GROUND, INK, ORANGE, label_text, legend_below, plain
 from analysis.formats import counted, show_duration, show_time
-from rse_study.frames.tables import times
+from rse_study.frames.study_results import times
 
 REASONS_COLUMNS = ["reason", "kind", "count", "cells"]
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w])", re.IGNORECASE)

@@ -16,8 +16,8 @@ from analysis.figures.pareto import draw_pareto, pareto_data
 from analysis.formats import counted, show_brief, show_duration, show_status, show_time, show_value
 from analysis.scores import show_score
 from rse_study.results.bit_equality import describe_machines, describe_stale
-from rse_study.results.citation import citation_of
 from rse_study.results.device_time import INCLUDED
+from rse_study.results.export import citation_of
 from rse_study.results.study_record import StudyRecord
 from rse_study.search.state import STAGES
 

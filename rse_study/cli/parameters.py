@@ -3,10 +3,10 @@
 Shells ask at every press of a key: nothing heavy is imported.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -83,61 +83,25 @@ class FileFormat(StrEnum):
     PNG = "png"
 
 
-StudyArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="STUDY",
-        autocompletion=complete_study,
-        help="A YAML file, or the name of a shipped study.",
-    ),
-]
-OptionalStudyArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="[STUDY]", autocompletion=complete_study, help="A YAML file, or the name of a shipped study."
-    ),
-]
-RanStudyArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="STUDY",
-        autocompletion=complete_ran_study,
-        help="A study that has run: its name, folder, YAML file or archive.",
-    ),
-]
-ClusterArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="SPEC",
-        autocompletion=complete_cluster,
-        help="A cluster: a YAML file, or the name of a shipped one.",
-    ),
-]
-RowArguments = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="STUDY[:ROW]...",
-        autocompletion=complete_ran_study,
-        help="Studies that have run, or rows of them: rse-table6:rho = 0.5.",
-    ),
-]
-CellArgument = Annotated[
-    str, typer.Argument(metavar="CELL", help="A trial's number, TRIAL/SEED, or an identity's first digits.")
-]
-TrialArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="TRIAL", autocompletion=complete_trial, help="A YAML file, or the name of a shipped trial."
-    ),
-]
-ModelArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="MODEL",
-        autocompletion=complete_model,
-        help="A Hugging Face encoder (folder or name), `minilm`, or a cell's folder.",
-    ),
-]
+def _argument(metavar: str, meaning: str, complete: Callable[..., list[str]] | None = None) -> Any:
+    return typer.Argument(metavar=metavar, help=meaning, autocompletion=complete)
+
+
+YAML_STUDY = "A YAML file, or the name of a shipped study."
+StudyArgument = Annotated[str, _argument("STUDY", YAML_STUDY, complete_study)]
+OptionalStudyArgument = Annotated[str, _argument("[STUDY]", YAML_STUDY, complete_study)]
+RAN = "A study that has run: its name, folder, YAML file or archive."
+RanStudyArgument = Annotated[str, _argument("STUDY", RAN, complete_ran_study)]
+A_CLUSTER = "A cluster: a YAML file, or the name of a shipped one."
+ClusterArgument = Annotated[str, _argument("SPEC", A_CLUSTER, complete_cluster)]
+ROWS = "Studies that have run, or rows of them: rse-table6:rho = 0.5."
+RowArguments = Annotated[list[str], _argument("STUDY[:ROW]...", ROWS, complete_ran_study)]
+A_CELL = "A trial's number, TRIAL/SEED, or an identity's first digits."
+CellArgument = Annotated[str, _argument("CELL", A_CELL)]
+A_TRIAL = "A YAML file, or the name of a shipped trial."
+TrialArgument = Annotated[str, _argument("TRIAL", A_TRIAL, complete_trial)]
+A_MODEL = "A Hugging Face encoder (folder or name), `minilm`, or a cell's folder."
+ModelArgument = Annotated[str, _argument("MODEL", A_MODEL, complete_model)]
 Overrides = Annotated[
     list[str] | None,
     typer.Option(

@@ -15,7 +15,7 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.storage.location import is_url, secret_in
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Study
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 from rse_study.yaml12 import parse_yaml
 
 COMMENT = re.compile(r"^\s*#(?!SBATCH|!).*", re.MULTILINE)

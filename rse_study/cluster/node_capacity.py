@@ -9,7 +9,7 @@ from typing import Any
 
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.errors import InputError
-from rse_study.study.definition.resources import Resources, num_sharing
+from rse_study.study.definition.parts import Resources, num_sharing
 
 NODES_VARIABLE = "RSE_STUDY_NODES"
 """environment variable: node types that may join during a study, as a JSON list"""

@@ -13,7 +13,7 @@ from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import Any
 
-from rse_study.results.files.tar_file import read_tar
+from rse_study.results.archive import read_tar
 
 NLI_LABELS = ("entailment", "neutral", "contradiction", "-")  # -1 on the hub: no majority
 

@@ -24,8 +24,8 @@ from rse_study.data.conversions import CONVERSIONS, documents
 from rse_study.data.download import RemoteFile, download, download_from_hub, on_github, on_hub
 from rse_study.data.hub import load_split
 from rse_study.errors import InputError, first_line
+from rse_study.results.archive import DAMAGE, read_tar
 from rse_study.results.files.atomic import write_whole
-from rse_study.results.files.tar_file import DAMAGE, read_tar
 
 DOWNLOADS = ".downloads"  # in the data folder: what is not whole yet
 

@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from rse_study.methods import METHODS
 from rse_study.methods.presets import PRESETS
 from rse_study.perturbations import PERTURBATIONS
-from rse_study.spec import Spec, joint_symbols, meanings, show_setting
+from rse_study.spec import Spec, meanings, show_setting
 
 HEADINGS = ("field", "symbol", "default", "values", "meaning")
 
@@ -66,7 +66,8 @@ def _presets() -> Iterator[str]:
 
 
 def _fields(spec: Spec, prefix: str = "", joint: dict[str, str] | None = None) -> Iterator[tuple[str, ...]]:
-    joint = joint or {path: symbol for symbol, paths in joint_symbols(spec) for path in paths}
+    own = {prefix + path: symbol for symbol, paths in spec.joint.items() for path in paths}
+    joint = (joint or {}) | own
     for name, info in type(spec).model_fields.items():
         value = getattr(spec, name)
         if isinstance(value, Spec):

@@ -28,7 +28,7 @@ from rse_study.on_ray.stored.files import MaterialsCache, Payloads, StudyFiles
 from rse_study.on_ray.tuner import TuneRecord
 from rse_study.on_ray.workers.coordinator import Coordinator
 from rse_study.on_ray.workers.worker import run_inline, run_on_train
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 
 STARTING = "starting Ray"
 MAX_RESTARTS = 3  # of Ray in one run: what takes it down again and again is no accident

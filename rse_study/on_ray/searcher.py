@@ -13,7 +13,7 @@ from rse_study.on_ray.queue.cell import Cell, StudyCallback
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.stored.files import Payloads
 from rse_study.on_ray.workers.coordinator import SCORED, Coordinator
-from rse_study.results.files.failures import naming_failures_of_disk
+from rse_study.results.files.schema import naming_failures_of_disk
 
 PREFIX = "metrics/"
 ENDING_SECONDS = 30.0  # that workers have to end after the last cell

@@ -26,8 +26,7 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import as_next_run_finds, cells_for_next_run
 from rse_study.results.records import BASELINES, FINISHED, CellRecord, EvaluationRow, Stage
 from rse_study.sampling.importance import enter_importance
-from rse_study.sampling.proposer import Proposer
-from rse_study.sampling.pruners import deciding_rule, describe_rule
+from rse_study.sampling.proposer import Proposer, deciding_rule, describe_rule
 from rse_study.sampling.samplers import describe_sampler
 from rse_study.search.budget import has_room
 from rse_study.search.state import search_state

@@ -20,7 +20,7 @@ from rse_study.cluster.spec import DRIVER_RESOURCE
 from rse_study.on_ray.nodes.elastic import ElasticSize, Losses
 from rse_study.on_ray.searcher import CellSearcher
 from rse_study.on_ray.workers.coordinator import Coordinator
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 
 PERIOD_SECONDS = 1.0
 

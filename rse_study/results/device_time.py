@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from rse_study.results.files.failures import damaged
+from rse_study.results.files.schema import damaged
 from rse_study.results.records import AttemptRecord
 
 if TYPE_CHECKING:
@@ -45,14 +45,9 @@ def num_devices(attempts: "pd.DataFrame", gpus: GpusAt) -> "pd.Series":
     return attempts["workers"] * shares.where(shares > 0, attempts["threads"])
 
 
-def devices_of(workers: int, threads: int, gpus: float) -> float:
-    """Return the number of GPUs, or of CPU threads where `gpus` per worker is 0."""
-    return float(workers * (gpus or threads))
-
-
 def seconds_of(attempt: AttemptRecord, gpus: GpusAt) -> float:
     """Return the device seconds of an attempt; 0 if it has not ended."""
-    devices = devices_of(attempt.workers, attempt.threads, gpus(attempt.started))
+    devices = attempt.workers * (gpus(attempt.started) or attempt.threads)  # GPUs, or else CPU threads
     return seconds_between(attempt.started, attempt.ended) * devices
 
 

@@ -9,12 +9,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from rse_study.deferred import DeferredModule
-from rse_study.results.files.connect import open_study
-from rse_study.results.files.failures import names_failures
-from rse_study.results.files.lock import holder
+from rse_study.results.files.connect import holder, open_study
 from rse_study.results.files.queries import JSON_COLUMNS, LedgerQueries
 from rse_study.results.files.result_file import FILE_NAME
-from rse_study.results.files.schema import cell_folder, ledger_path
+from rse_study.results.files.schema import cell_folder, ledger_path, names_failures
 from rse_study.results.records import WITHDRAWN, AttemptOutcome, CellRecord, Status, evaluation_name
 from rse_study.results.study_record import StudyRecord
 

@@ -21,9 +21,9 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState, create_trial
 from scipy.stats import qmc
 
-from rse_study.study.checking.samplers import construct_sampler, sampler_class, source_of
+from rse_study.study.checking.search_methods import construct_sampler, sampler_class, source_of
 from rse_study.study.definition.domains import Domain
-from rse_study.study.definition.search import Sampler
+from rse_study.study.definition.parts import Sampler
 
 
 class StatelessCmaEs(samplers.CmaEsSampler):
@@ -147,12 +147,7 @@ class StatelessNsga3(StatelessGenetic, samplers.NSGAIIISampler):
 
 Domains = Mapping[str, Domain]
 # Written out, because the defaults move between versions of Optuna; the ledger's provenance holds them.
-TPE: dict[str, Any] = {
-    "multivariate": True,
-    "group": False,
-    "constant_liar": True,
-    "n_ei_candidates": 24,
-}
+TPE: dict[str, Any] = {"multivariate": True, "group": False, "constant_liar": True, "n_ei_candidates": 24}
 OF_CONDITIONS: dict[str, dict[str, Any]] = {"tpe": {"group": True}}
 """settings that a conditional space changes: axes that occur together are modelled as a group"""
 GP: dict[str, Any] = {"deterministic_objective": False, "warn_independent_sampling": False}

@@ -17,7 +17,7 @@ from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder, untrained
 from rse_study.models.pooling import PoolingKind
 from rse_study.results.bit_equality import what_decides
-from rse_study.results.files.evaluation_file import write_evaluations, written_rows
+from rse_study.results.files.result_file import write_evaluations, written_rows
 from rse_study.results.records import EvaluationRow
 from rse_study.spec import fingerprint_of
 from rse_study.study.definition.config import Baseline

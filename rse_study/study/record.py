@@ -14,12 +14,11 @@ from rse_study.evaluation.sts import Similarity, aggregation_of, title_of
 from rse_study.results.records import COSTS
 from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRecord
 from rse_study.spec import hash_file
-from rse_study.study.checking.inert import checks_of
+from rse_study.study.checking.edges import checks_of
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.domains import Int
-from rse_study.study.definition.resources import Resources
-from rse_study.study.definition.search import Objective
+from rse_study.study.definition.parts import Objective, Resources
 from rse_study.study.definition.space import Axis
 from rse_study.training.materials import Materials
 from rse_study.training.provenance import provenance

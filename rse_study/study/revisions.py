@@ -12,7 +12,7 @@ from rse_study.results.study_record import StudyRecord
 from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec
 from rse_study.study.definition.config import REMOVED, Study
-from rse_study.study.definition.search import Sampler
+from rse_study.study.definition.parts import Sampler
 from rse_study.training.trial import Trial
 
 StudyKind = Literal["grid", "search"]
@@ -172,10 +172,6 @@ def _search_budget(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChang
         yield from _free(path, before or None, now or None, kind)
 
 
-def _list_changes(path: str, old: Sequence[Any], new: Sequence[Any], kind: StudyKind) -> FieldChanges:
-    yield from _counted(path, old, new)
-
-
 def _seeds(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
     if kind != "grid":
         yield from _stays(path, old, new, kind)
@@ -251,7 +247,7 @@ def _rows(old: dict[str, Any], new: dict[str, Any]) -> FieldChanges:
         yield f"rows changed: {num_changed}"
 
 
-def _counted(noun: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[str]:
+def _counted(noun: str, old: Sequence[Any], new: Sequence[Any], kind: StudyKind = "grid") -> Iterator[str]:
     for word, some, others in (("added", new, old), ("removed", old, new)):
         number = sum(item not in others for item in some)
         if number:
@@ -271,11 +267,11 @@ CHANGE_RULES: dict[str, Callable[[str, Any, Any, StudyKind], FieldChanges]] = {
     "num_trials": _grows,
     "search_budget": _search_budget,
     "seeds": _seeds,
-    "evaluations": _list_changes,
+    "evaluations": _counted,
     "attacks": _leaf_by_leaf,
     "fine_tuning": _leaf_by_leaf,
     "tasks": _leaf_by_leaf,
-    "baselines": _list_changes,
+    "baselines": _counted,
     "confirm": _confirm,
     "sampler": _sampler,
     "ablation_path": _ablation_path,

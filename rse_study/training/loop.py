@@ -12,9 +12,9 @@ import torch
 from rse_study.collectives import Collectives
 from rse_study.errors import InputError, NonFiniteLoss, first_line
 from rse_study.results.bit_equality import SIMILARITY_DIGITS, UNLIKE
-from rse_study.results.files.evaluation_file import ITEMS_FILE
 from rse_study.results.files.result_file import (
     FILE_NAME,
+    ITEMS_FILE,
     PARAMETERS,
     WORK,
     Point,

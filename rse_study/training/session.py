@@ -19,7 +19,7 @@ from rse_study.methods.method import Networks, RunContext, StepOutcome
 from rse_study.models.embedder import Embedder
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.results.bit_equality import what_decides, what_differs
-from rse_study.results.files.evaluation_file import ITEMS_FILE, write_items
+from rse_study.results.files.result_file import ITEMS_FILE, write_items
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.results.records import EvaluationRow
 from rse_study.results.study_record import AT_CHECKPOINT

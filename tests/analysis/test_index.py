@@ -6,7 +6,7 @@ import pytest
 
 from analysis.report import changed_at, refresh_report, study_folders, write_index
 from rse_study.results.files import backup
-from rse_study.results.files.lock import take_lock
+from rse_study.results.files.connect import take_lock
 from rse_study.results.files.schema import ledger_path
 from tests.analysis import gridded, searched, tabled
 from tests.analysis.outline import Outline

@@ -7,7 +7,7 @@ from analysis.figures.curves import curve_data
 from analysis.figures.pareto import pareto_data
 from analysis.figures.searched import optuna_of
 from analysis.search import settings, trials
-from rse_study.cli.arguments.model import _identity
+from rse_study.cli.models import _identity
 from rse_study.frames.study_results import open_results
 from rse_study.results.files.ledger import Ledger
 from rse_study.search.choice import standings_of

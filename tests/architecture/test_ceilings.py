@@ -17,7 +17,8 @@ from rse_study.methods import METHODS
 from rse_study.perturbations import PERTURBATIONS
 from rse_study.search.budget import LIMITS, SearchBudget
 from rse_study.search.stopping import RULES
-from rse_study.study.checking import rule, validation
+from rse_study.study import checking
+from rse_study.study.checking import validation
 from tests.architecture.findings import require_none
 from tests.architecture.sources import ROOT, Module, modules
 
@@ -66,9 +67,14 @@ def additions() -> set[Path]:
 
 def entries() -> dict[Path, set[str]]:
     """Limits and rules, which stand in files of several, by file."""
-    assert validation.RULES is rule.RULES, "it imports every module of rules"
+    assert validation.RULES is checking.RULES, "it imports every module of rules"
     found = defaultdict[Path, set[str]](set)
-    for one in (SearchBudget, *(used for _, used in LIMITS.values()), *rule.RULES, *rule.RULES_OF_TRIALS):
+    for one in (
+        SearchBudget,
+        *(used for _, used in LIMITS.values()),
+        *checking.RULES,
+        *checking.RULES_OF_TRIALS,
+    ):
         found[ROOT.joinpath(*one.__module__.split(".")).with_suffix(".py")].add(one.__name__)
     return found
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rse_study.cli.arguments.paths import study_file
+from rse_study.cli.arguments import study_file
 from rse_study.results.archive import unpack_archive
 from rse_study.results.device_time import seconds_between
 from rse_study.results.files.schema import cell_folder, ledger_path

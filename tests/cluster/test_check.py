@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from rse_study.cli.arguments.paths import study_file
+from rse_study.cli.arguments import study_file
 from rse_study.cluster.check import check_cluster, check_study_on, placeholders_of
 from rse_study.cluster.spec import read_cluster
 from rse_study.errors import InputError, InputErrors, MissingFile

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rse_study.cli.arguments.paths import study_file
+from rse_study.cli.arguments import study_file
 from rse_study.cluster import study_files
 from rse_study.cluster.check import check_study_on
 from rse_study.cluster.job import copy_files, job_of, yaml_text
@@ -10,7 +10,7 @@ from rse_study.cluster.node_capacity import device_hour_price
 from rse_study.cluster.study_files import files_of_study
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.content import read_content
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 from rse_study.study.definition.shipped import shipped_studies
 from rse_study.yaml12 import parse_yaml
 from tests.cases import cases

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from rse_study.cli.verbs.status.content import state_of
+from rse_study.cli.status_content import state_of
 from rse_study.cluster.job import Job
 from rse_study.cluster.job_report import JobReport
 from rse_study.cluster.ray_backend import STATE, LocalBackend

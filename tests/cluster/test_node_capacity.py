@@ -15,7 +15,7 @@ from rse_study.cluster.node_capacity import (
     require_room,
 )
 from rse_study.errors import InputError
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 from tests.cases import cases
 from tests.cluster.samples import shipped
 

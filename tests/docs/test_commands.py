@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from rse_study.cli.app import app
-from rse_study.cli.arguments.paths import study_file
+from rse_study.cli.arguments import study_file
 from rse_study.study.checking.validation import read_study
 from rse_study.yaml12 import read_yaml
 from tests.cases import cases

@@ -6,10 +6,10 @@ import pytest
 import typer
 
 from rse_study.cli.app import app
-from rse_study.cli.arguments.model import find_cell
-from rse_study.cli.arguments.paths import study_file, study_folder
+from rse_study.cli.arguments import study_file, study_folder
+from rse_study.cli.models import find_cell
 from rse_study.cli.verbs.compare import compare_rows
-from rse_study.cli.verbs.init import write_first_study
+from rse_study.cli.verbs.studies import write_first_study
 from rse_study.cluster.spec import read_cluster
 from rse_study.results.reader import Reader
 from rse_study.study.checking.validation import read_study

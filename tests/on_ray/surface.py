@@ -6,7 +6,7 @@ from typing import Any
 from rse_study.sampling.proposer import Proposer
 from rse_study.search.choice import TrialOutcome
 from rse_study.study.definition.domains import Choice, Domain, Float, Int, Log, Variants
-from rse_study.study.definition.search import Sampler
+from rse_study.study.definition.parts import Sampler
 
 DOMAINS: dict[str, Domain] = {
     "alpha": Log(log=(1e-6, 1e-3)),

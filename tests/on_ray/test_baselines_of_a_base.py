@@ -8,8 +8,8 @@ from rse_study.errors import InputError
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.stored.files import MaterialsCache, StudyFiles
 from rse_study.on_ray.study_run import StudyRun
+from rse_study.results.files.backup import rebuild
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.files.rebuild import rebuild
 from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord
 from tests.on_ray.listener import Listener

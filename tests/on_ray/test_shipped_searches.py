@@ -6,10 +6,10 @@ import pytest
 
 from rse_study.sampling.proposer import Proposer
 from rse_study.spec import canonical_json
-from rse_study.study.checking.samplers import TRAITS, sampler_problems
+from rse_study.study.checking.search_methods import TRAITS, sampler_problems
 from rse_study.study.checking.validation import read_study
+from rse_study.study.definition.parts import Sampler
 from rse_study.study.definition.reading import read_extended
-from rse_study.study.definition.search import Sampler
 from rse_study.study.definition.shipped import shipped_studies
 from tests.on_ray.surface import outcome_of
 

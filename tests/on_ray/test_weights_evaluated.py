@@ -13,8 +13,8 @@ from rse_study.downstream.registry import Attacks, Settings
 from rse_study.on_ray.driver import run_study
 from rse_study.on_ray.workers.evaluations import evaluate_cell
 from rse_study.on_ray.workers.payload import CellPayload
-from rse_study.results.files.evaluation_file import read_evaluations, write_evaluations
 from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import read_evaluations, write_evaluations
 from rse_study.results.files.schema import baselines_folder, cell_folder
 from rse_study.results.reader import Reader
 from rse_study.training.classifier.config import FineTuning

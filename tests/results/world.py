@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rse_study.results import records, study_record
-from rse_study.results.files.evaluation_file import write_evaluations
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.files.result_file import Point, Result, write_result
+from rse_study.results.files.result_file import Point, Result, write_evaluations, write_result
 from rse_study.results.files.schema import cell_folder
 
 HERE = {"executor": "inline", "workers": 1, "threads": 1}

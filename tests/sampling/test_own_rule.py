@@ -7,7 +7,7 @@ import optuna
 import pytest
 
 from rse_study.errors import InputError, InputErrors
-from rse_study.sampling.pruners import deciding_rule, describe_rule
+from rse_study.sampling.proposer import deciding_rule, describe_rule
 from rse_study.search.choice import Observation
 from rse_study.search.stopping import TrialAtRung
 from rse_study.spec import hash_file

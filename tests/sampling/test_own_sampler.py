@@ -9,7 +9,7 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.sampling.proposer import Proposer
 from rse_study.study.checking.validation import check_content, read_study
-from rse_study.study.definition.search import Sampler
+from rse_study.study.definition.parts import Sampler
 from rse_study.study.revisions import change_between
 from tests.cases import cases
 from tests.on_ray.surface import CONDITIONAL, DOMAINS, FIRST, search

@@ -7,8 +7,8 @@ import pytest
 
 from rse_study.sampling.proposer import UNIFORM_FROM, Proposer
 from rse_study.sampling.samplers import OF_OPTUNA
-from rse_study.study.checking.samplers import TRAITS
-from rse_study.study.definition.search import Sampler
+from rse_study.study.checking.search_methods import TRAITS
+from rse_study.study.definition.parts import Sampler
 from rse_study.study.definition.space import Axis
 from tests.on_ray.surface import CONDITIONAL, DOMAINS, FIRST, FIRST_CONDITIONAL, search, value_of
 from tests.slow import mostly_slow

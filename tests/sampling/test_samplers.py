@@ -6,7 +6,7 @@ from scipy.stats import kstest
 
 from rse_study.sampling.samplers import OF_OPTUNA, WITHOUT_MODEL, grid_point, quasi_random_point
 from rse_study.study.definition.domains import Choice, Float, Int, Log
-from rse_study.study.definition.search import Sampler
+from rse_study.study.definition.parts import Sampler
 from tests.cases import cases
 
 DOMAINS = {

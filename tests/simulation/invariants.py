@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from rse_study.results.files.rebuild import rebuild
+from rse_study.results.files.backup import rebuild
 from rse_study.results.files.result_file import FILE_NAME
 from rse_study.results.files.schema import cell_folder, ledger_path
 from rse_study.results.records import FINISHED

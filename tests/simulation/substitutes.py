@@ -17,7 +17,7 @@ from rse_study.on_ray import background, driver, runtime, scoring, searcher, tun
 from rse_study.on_ray.nodes import cluster_watch, elastic
 from rse_study.on_ray.stored import files, lease, ledger_copy
 from rse_study.on_ray.workers import coordinator, evaluations, worker, workplace
-from rse_study.results.files import connect, ledger, lock, queries
+from rse_study.results.files import connect, ledger, queries
 from rse_study.search import budget
 from rse_study.storage import folders, storage
 from rse_study.study import record
@@ -54,11 +54,11 @@ def substituted(world: World) -> Iterator[None]:
     threads = SimpleNamespace(Event=scheduler.event, Thread=scheduler.thread)
     held: dict[Path, Any] = {}
     timed = (
-        searcher, elastic, cluster_watch, runtime, tuner, coordinator, lease, storage, lock, loop
+        searcher, elastic, cluster_watch, runtime, tuner, coordinator, lease, storage, connect, loop
     )  # fmt: skip
     substitutes: list[tuple[Any, str, Any]] = [
         *((module, "time", scheduler) for module in timed),
-        *((module, "now", scheduler.iso_now) for module in (queries, lock, budget, ledger)),
+        *((module, "now", scheduler.iso_now) for module in (queries, connect, budget, ledger)),
         *((module, "Event", scheduler.event) for module in (runtime, background, ledger_copy)),
         *((module, "Thread", scheduler.thread) for module in (driver, background, ledger_copy)),
         (cluster_watch, "threading", threads),

@@ -80,7 +80,7 @@ def flip_a_bit(path: Path) -> None:
 
 
 def test_a_searchs_ledger_damaged_in_its_midst_ends_equal_to_an_undisturbed_one(tmp_path):
-    """Its driver is killed as it starts a cell; tests/results/files/test_rebuild.py damages ledgers in more ways."""
+    """Its driver is killed as it starts a cell; tests/results/files/test_backup.py damages ledgers in more ways."""
     said = []
 
     def hear(line):

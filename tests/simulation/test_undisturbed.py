@@ -2,9 +2,9 @@
 
 from functools import partial
 
+from rse_study.cli.status_content import state_of
 from rse_study.cli.verbs.run import conclude
-from rse_study.cli.verbs.status.content import state_of
-from rse_study.cli.verbs.status.show import lines_of
+from rse_study.cli.verbs.status import lines_of
 from rse_study.evaluation.sts import DIGITS
 from rse_study.results.reader import Reader
 from rse_study.search.state import SearchState

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rse_study.results.files import lock
+from rse_study.results.files import connect
 from rse_study.storage.objects import FolderObjects
 from tests.simulation import invariants, training
 from tests.simulation.disk import Disk, leave_thread, watch_thread
@@ -138,4 +138,4 @@ class World:
         return objects
 
 
-real_take_lock = lock.take_lock
+real_take_lock = connect.take_lock

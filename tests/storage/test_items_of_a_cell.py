@@ -3,15 +3,17 @@
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.workers.payload import Payload
 from rse_study.on_ray.workers.workplace import workplace
-from rse_study.results.files.evaluation_file import (
+from rse_study.results.files.result_file import (
     EVALUATIONS_FILE,
+    FILE_NAME,
     ITEMS_FILE,
+    Result,
     read_items,
     with_items,
     write_evaluations,
     write_items,
+    write_result,
 )
-from rse_study.results.files.result_file import FILE_NAME, Result, write_result
 from rse_study.results.files.schema import cell_folder
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow

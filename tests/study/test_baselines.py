@@ -12,7 +12,7 @@ from rse_study.downstream.registry import Attacks, Settings, read_evaluation
 from rse_study.evaluation.sts import Similarity, evaluate_sts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
-from rse_study.results.files.evaluation_file import EVALUATIONS_FILE
+from rse_study.results.files.result_file import EVALUATIONS_FILE
 from rse_study.results.records import BASELINES
 from rse_study.study import baselines
 from rse_study.study.baselines import FOLDER, measure_baseline, measure_baseline_once

@@ -2,8 +2,7 @@
 
 import pytest
 
-from rse_study.results.files.evaluation_file import read_items
-from rse_study.results.files.result_file import read_result
+from rse_study.results.files.result_file import read_items, read_result
 from tests.evaluation.contract import value_of
 from tests.training.world import Complete, World
 

@@ -57,7 +57,7 @@ def _run(call: Callable[[], int | None]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except Exception as error:
-        from rse_study.results.files.failures import failure_of_disk
+        from rse_study.results.files.schema import failure_of_disk
 
         if failure := failure_of_disk(error):
             return _say(f"gave up: {failure}", INCOMPLETE)

@@ -45,9 +45,10 @@ def width_of(console: Console) -> int | None:
     return console.width if console.is_terminal else None
 
 
-def announce(text: str) -> None:
-    """Print sentences on stdout, on a terminal broken at words."""
-    say(text, stdout())
+def announce(*texts: str) -> None:
+    """Print sentences on stdout, each on its line, on a terminal broken at words."""
+    for text in texts:
+        say(text, stdout())
 
 
 def say(text: str, console: Console) -> None:

@@ -16,13 +16,13 @@ from analysis.paper.layout import write_layouts
 from analysis.sections.compared import crossed_table, missing_text
 from rse_study import open_study
 from rse_study.cli import parameters
-from rse_study.cli.arguments.paths import problems_of_table, require_folder, study_folder
+from rse_study.cli.arguments import problems_of_table, require_folder, study_folder
 from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.errors import CONTRADICTED, INCOMPLETE, OK
 from rse_study.errors import InputError
-from rse_study.results.citation import citation
 from rse_study.results.comparing.claims import ClaimVerdict
 from rse_study.results.comparing.item_contrasts import crossed_frame, measured_items
+from rse_study.results.export import citation
 from rse_study.results.reader import Reader
 from rse_study.results.row_checks import inert_sentences, row_checks
 
@@ -74,8 +74,7 @@ def check_study(
         contrasts = results.contrasts_with(baseline) if baseline else results.contrasts
         return _print_json(comparison, contrasts, inert)
     show_comparison(comparison, is_wide)
-    for line in inert:
-        screen.announce(line)
+    screen.announce(*inert)
     if crossed["crossed_low"].notna().any():
         screen.print_table(crossed_table(crossed), SEE_ALL, droppable=("seeds", "items"), is_wide=is_wide)
     if missing := missing_text(crossed):
@@ -114,21 +113,16 @@ def show_comparison(comparison: Comparison, is_wide: bool = False) -> None:
         has_numbers = any(cell.column.printed for cell in comparison.columns)
         screen.announce(f"{comparison.table}: ours" + (" (the paper's)" if has_numbers else ""))
         screen.print_table(wide_table(comparison.columns), SEE_ALL, is_wide=is_wide)
-        for line in (*column_remarks(comparison.columns, comparison.table), ""):
-            screen.announce(line)
+        screen.announce(*column_remarks(comparison.columns, comparison.table), "")
     if comparison.effects.factors:
         if len(effects := effects_table(comparison.effects)):
             screen.print_table(effects, SEE_ALL, droppable=LEAST_IMPORTANT, is_wide=is_wide)
-        for line in (*effects_remarks(comparison.effects), ""):
-            screen.announce(line)
+        screen.announce(*effects_remarks(comparison.effects), "")
     for judged in claims_table(comparison).itertuples():
         screen.announce(f"{judged.verdict}: {judged.claim} ({judged.source})")
         if judged.difference:
             screen.announce(f"    {judged.difference}")
-    for line in remarks(comparison):
-        screen.announce(line)
-    if not _decided(comparison):
-        screen.announce(NO_CLAIM)
+    screen.announce(*remarks(comparison), *([] if _decided(comparison) else [NO_CLAIM]))
 
 
 def _next(comparison: Comparison, study: str, store: Path, code: int, *, is_written: bool) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 import typer
 
 from rse_study.cli import parameters
-from rse_study.cli.arguments.paths import require_file, study_folder
+from rse_study.cli.arguments import require_file, study_folder
 from rse_study.cli.terminal.screen import announce, command, in_store, json_of, suggest
 from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
@@ -89,8 +89,7 @@ def compare_rows(
         content = {"measure": first.label, "first": first.name, "others": rows[1:], "criterion": sentence}
         print(json_of(content | {"compared": [{"name": one.name, **one.numbers} for one in found]}))
     else:
-        for line in filter(None, (title, *(f"{one.name}: {one.text}" for one in found), sentence)):
-            announce(line)
+        announce(*filter(None, (title, *(f"{one.name}: {one.text}" for one in found), sentence)))
         if out:
             print(out)
     if problems:

@@ -57,8 +57,7 @@ def examine_installation(
     if as_json:
         print(json_of([one._asdict() for one in found]))
         return
-    for one in found:
-        announce(f"ok    {one.what}" if one.is_ok else f"note  {one.what} ({one.note})")
+    announce(*(f"ok    {one.what}" if one.is_ok else f"note  {one.what} ({one.note})" for one in found))
     suggest(command("studies"), command("init", "my-study"))
 
 

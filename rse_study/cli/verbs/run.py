@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from analysis.comparison_table import NOT_AGAIN
-from analysis.report import write_report
+from analysis.report import report_of
 from analysis.scores import as_text
 from rse_study.cli import parameters
-from rse_study.cli.arguments.materials import evaluation_of, materials_of
-from rse_study.cli.arguments.paths import problems_of_table, require_cache, require_folder, study_file
+from rse_study.cli.arguments import materials_of, problems_of_table, require_cache, require_folder, study_file
 from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
-from rse_study.cli.terminal.cell_names import names_by_identity
 from rse_study.cli.terminal.errors import INCOMPLETE, OK
 from rse_study.cli.terminal.progress import ProgressBoard
 from rse_study.data.location import data_dir
@@ -25,6 +23,7 @@ from rse_study.deferred import DeferredName
 from rse_study.errors import InputError, InputErrors
 from rse_study.on_ray.nodes.ray_folder import ray_folder
 from rse_study.results.reader import Reader
+from rse_study.results.row_names import names_by_identity
 from rse_study.search.state import SearchState
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
@@ -61,11 +60,11 @@ def run_and_report(
     some did not, 4 if a grid would take more than --max-hours, 130 after Ctrl-C.
     """
     overrides = overrides or []
-    checked = read_study(study_file(study), overrides, max_hours)
+    path = study_file(study)
+    checked = read_study(path, overrides, max_hours)
     folder = store / checked.study.name
     screen.announce(f"{checked.study.name}: {checked.study.question}")
-    for warning in checked.warnings:
-        screen.announce(f"warning: {warning}")
+    screen.announce(*(f"warning: {warning}" for warning in checked.warnings))
     if track and folder.is_dir():
         screen.announce(
             f"note: {track} gets the cells that run now; docs/trackers.md logs those that have ended"
@@ -73,15 +72,14 @@ def run_and_report(
     # What is wrong with Ray's folder is said before the work.
     with nullcontext() if address else ray_folder():
         notes = _require_everything(checked, folder, on_this_machine=not address)
-    for note in notes:
-        screen.announce(f"note: {note}")
+    screen.announce(*(f"note: {note}" for note in notes))
     on_ray = {"num_cpus": cpus, "address": address, "track": track, "max_hours": max_hours}
     _run_missing(checked, folder, is_revised=is_revised, **on_ray)
     again = screen.command("run", study, *screen.with_overrides(overrides), *screen.in_store(store), "--wide")
     with Reader(folder) as reader:
         show_table(reader, f"{again}, or in the report", is_wide)
         with ActivityBars() as bars, bars.waiting("writing the report"):
-            report = write_report(folder)
+            report = report_of(reader)
         screen.announce(f"report: {report.resolve()}")
         code = conclude(reader)
     screen.suggest(_next(checked, store, code))
@@ -107,7 +105,7 @@ def _run_missing(checked: CheckedStudy, folder: Path, *, is_revised: bool, **on_
         screen.announce(
             "note: RAY_ADDRESS is not followed: this run starts Ray itself. --address auto joins it"
         )
-    evaluation = partial(evaluation_of, checked.settings_in(data_dir()))
+    evaluation = partial(checked.read_evaluation, data_dir=data_dir())
     study = checked.study
     may_need_fewer = study.gives_seeds_until_decided or study.search_budget or study.ablation_path
     with ProgressBoard(

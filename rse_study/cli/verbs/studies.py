@@ -1,7 +1,9 @@
-"""The body of `studies`: what has run, and what there is to run."""
+"""The bodies of `studies`, `init`, `archive` and `unpack`: studies as files."""
 
+import json
 import math
 from collections.abc import Sequence
+from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,12 +12,21 @@ import typer
 
 from analysis.formats import counted
 from rse_study.cli import parameters
-from rse_study.cli.terminal.screen import announce, command, json_of, suggest
+from rse_study.cli.arguments import require_file, require_folder, study_folder
+from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.cli.terminal.screen import announce, command, json_of, stderr, suggest
+from rse_study.data.location import cache_dir
 from rse_study.errors import InputError
+from rse_study.results.archive import unpack_archive, write_archive
+from rse_study.results.files.atomic import write_whole
+from rse_study.results.files.schema import is_archive
 from rse_study.results.reader import Reader
 from rse_study.search.state import SearchState, describe_counts
-from rse_study.study.definition.reading import read_extended
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build, read_extended
+from rse_study.study.definition.schema import json_schema
 from rse_study.study.definition.shipped import shipped_studies, shipped_trials
+from rse_study.yaml12 import parse_yaml
 
 GROUPS = {
     "search_spaces": "to start with, on generated or Wikipedia sentences",
@@ -124,3 +135,83 @@ def _counts(study_dir: Path) -> str:
             return f"{counts} [{tags}]" if tags else counts
     except InputError as problem:
         return str(problem)
+
+
+TEMPLATES = files("rse_study.cli") / "first_study"
+NAME = "my-study"  # in the templates
+SCHEMA = Path("study.schema.json")
+
+
+def write_first_study(
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="The study's name.")] = "my-study",
+    grid: Annotated[bool, typer.Option("--grid", help="Write a grid; default: a search.")] = False,
+) -> None:
+    """Write NAME.yaml, a commented study that runs on this machine.
+
+    Also writes study.schema.json, with which editors check the file.
+    """
+    kind = "grid" if grid else "search"
+    text = (TEMPLATES / f"{kind}.yaml").read_text(encoding="utf-8")
+    _require_name(name, text)
+    path = Path(f"{name}.yaml")
+    require_folder(Path(), where="this folder:")
+    try:
+        with path.open("x", encoding="utf-8") as stream:
+            stream.write(text.replace(NAME, name))
+    except FileExistsError:
+        remedy = "Choose another name, or remove it"
+        raise InputError(
+            "already exists", where=str(path), rule="nothing is overwritten", remedy=remedy
+        ) from None
+    write_whole(SCHEMA, json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n")
+    print(f"{path}, {SCHEMA}")
+    suggest(command("validate", path), command("plan", path, "--probe"), command("run", path))
+
+
+def _require_name(name: str, text: str) -> None:
+    try:
+        build(Study, {**parse_yaml(text, where="NAME"), "name": name}, where="NAME")
+    except InputError:
+        rule = "lower case letters, digits, - and _, at most 64, the first one a letter or a digit"
+        remedy = "For example: rse-study init step-sizes"
+        raise InputError(f"{name!r} is not a valid name", where="NAME", rule=rule, remedy=remedy) from None
+
+
+def archive_study(
+    study: parameters.RanStudyArgument,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The archive; default: STUDY.tar.xz.")
+    ] = None,
+    store: parameters.Store = parameters.DEFAULT_STORE,
+) -> None:
+    """Pack a study into one file that others can open and continue.
+
+    Commands that take a study that has run take the file, too: report, check, notebook, replay. `unpack` makes it a
+    study of the store, which `run` continues. It holds the ledger, the results and the weights of an encoder or
+    generator that was trained here, but no models of cells and no texts.
+    """
+    from rse_study.assets.fingerprint import trained_assets  # imports torch, which `unpack` does without
+
+    folder = study_folder(study, store)
+    path = out or Path(f"{folder.resolve().name}.tar.xz")
+    require_file(path, where="--out")
+    with ActivityBars(stderr()) as bars, bars.waiting("packing"):
+        write_archive(folder, path, trained_assets(folder, cache_dir()))
+    print(path)
+    suggest(command("report", str(path)))
+
+
+def unpack_study(
+    archive: Annotated[Path, typer.Argument(metavar="FILE", help="What `archive` wrote: STUDY.tar.xz.")],
+    store: parameters.Store = parameters.DEFAULT_STORE,
+) -> None:
+    """Unpack an archive into the store, and print its study's file.
+
+    `run` continues the study in that file.
+    """
+    if not is_archive(str(archive)):
+        remedy = "Name the file that `rse-study archive STUDY` wrote, STUDY.tar.xz"
+        raise InputError("is no archive", where=str(archive), remedy=remedy)
+    folder = unpack_archive(archive, store)
+    print(folder / f"{folder.name}.yaml")
+    suggest(command("report", str(folder)))

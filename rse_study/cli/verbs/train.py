@@ -8,8 +8,7 @@ import typer
 
 from rse_study.activity import ActivityCallback
 from rse_study.cli import parameters
-from rse_study.cli.arguments.materials import materials_of
-from rse_study.cli.arguments.paths import require_cache, require_device, require_folder, trial_file
+from rse_study.cli.arguments import materials_of, require_cache, require_device, require_folder, trial_file
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import announce, command, describe, marked, suggest
 from rse_study.data.labelled import StsPairs

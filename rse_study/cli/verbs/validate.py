@@ -7,7 +7,7 @@ import typer
 
 from analysis.formats import counted
 from rse_study.cli import parameters
-from rse_study.cli.arguments.paths import problems_of_table, study_file
+from rse_study.cli.arguments import problems_of_table, study_file
 from rse_study.cli.terminal.errors import BAD_INPUT, OK
 from rse_study.cli.terminal.screen import announce, command, json_of, suggest, with_overrides
 from rse_study.cluster.job import yaml_text
@@ -42,12 +42,8 @@ def validate_study(
     if show:
         print(yaml_text(_in_full(checked)), end="")
         return None
-    for warning in checked.warnings:
-        announce(f"warning: {warning}")
-    for note in _notes(checked):
-        announce(f"note: {note}")
-    for line in summary_of(checked):
-        announce(line)
+    announce(*(f"warning: {warning}" for warning in checked.warnings))
+    announce(*(f"note: {note}" for note in _notes(checked)), *summary_of(checked))
     suggest(command("plan", study, *with_overrides(overrides)))
     return None
 
@@ -57,8 +53,8 @@ def validate_as_json(study: str, overrides: Sequence[str]) -> int:
     try:
         checked = _checked(study, overrides)
     except InputError as error:
-        problems = error.problems if isinstance(error, InputErrors) else [error]
-        said = [{key: getattr(one, key) for key in ("what", "where", "rule", "remedy")} for one in problems]
+        keys = ("what", "where", "rule", "remedy")
+        said = [{key: getattr(one, key) for key in keys} for one in error.problems]
         print(json_of({"is_valid": False, "problems": said, "study": None}))
         return BAD_INPUT
     content = {
@@ -100,12 +96,8 @@ def _problems(checked: CheckedStudy) -> list[InputError]:
     try:
         pending_in(parameters.DEFAULT_STORE / checked.study.name, checked)
     except InputError as error:
-        problems = list(error.problems) if isinstance(error, InputErrors) else [error]
-    return [
-        *problems,
-        *problems_of_table(table, where=checked.where),
-        *check_data(checked, data_dir()),
-    ]
+        problems = error.problems
+    return [*problems, *problems_of_table(table, where=checked.where), *check_data(checked, data_dir())]
 
 
 def _notes(checked: CheckedStudy) -> list[str]:

@@ -19,7 +19,7 @@ from rse_study.errors import Unavailable
 from rse_study.on_ray.nodes.cluster_watch import ClusterWatch
 from rse_study.on_ray.nodes.private_ray import autoscaler_requests
 from rse_study.on_ray.queue.cell import Cell, StudyCallback
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 
 MAX_BUNDLES = 500  # an autoscaler packs them one by one
 # A driver that was killed asks for nothing any more; a request of `ray.autoscaler.sdk` would stand for ever, and

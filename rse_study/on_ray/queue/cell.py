@@ -7,8 +7,8 @@ from typing import Any, Protocol, runtime_checkable
 from rse_study.activity import ActivityCallback
 from rse_study.results.records import CellRecord, Stage
 from rse_study.search.choice import Observation
+from rse_study.study.definition.parts import Resources
 from rse_study.study.definition.paths import laid_over
-from rse_study.study.definition.resources import Resources
 from rse_study.study.definition.space import Axis
 from rse_study.training.trial import Trial
 

@@ -16,13 +16,12 @@ from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.workers.payload import BaselinePayload, CellPayload
 from rse_study.on_ray.workers.workplace import StoredFolder, storage_cache
 from rse_study.results.files.atomic import write_whole
-from rse_study.results.files.evaluation_file import EVALUATIONS_FILE, ITEMS_FILE
-from rse_study.results.files.result_file import FILE_NAME
+from rse_study.results.files.result_file import EVALUATIONS_FILE, FILE_NAME, ITEMS_FILE
 from rse_study.results.files.schema import MODEL_FOLDER, baselines_folder, cell_folder, cells_folder
 from rse_study.storage.folders import SUFFIX, NodeCache, get_folder
 from rse_study.storage.storage import Storage, study_key
 from rse_study.study.definition.config import Baseline
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 from rse_study.training.materials import Materials, PrepareMaterials, identity_of
 from rse_study.training.trial import Trial
 

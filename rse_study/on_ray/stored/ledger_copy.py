@@ -13,10 +13,9 @@ from rse_study.on_ray.queue.cell import StudyCallback
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.lease import BEAT_SECONDS, DriverLease
 from rse_study.results.files.atomic import write_whole
-from rse_study.results.files.backup import attach_backup, copy_of, is_ledger, write_backup
-from rse_study.results.files.evaluation_file import ITEMS_FILE
-from rse_study.results.files.lock import holder
-from rse_study.results.files.rebuild import rebuild
+from rse_study.results.files.backup import attach_backup, is_ledger, rebuild, write_backup
+from rse_study.results.files.connect import copy_of, holder
+from rse_study.results.files.result_file import ITEMS_FILE
 from rse_study.results.files.schema import baselines_folder, ledger_path, storage_file
 from rse_study.storage.storage import Storage, ledger_key, study_key
 

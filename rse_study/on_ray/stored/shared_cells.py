@@ -16,9 +16,14 @@ from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.results.bit_equality import what_differs
 from rse_study.results.files.atomic import write_whole
-from rse_study.results.files.evaluation_file import ITEMS_FILE, write_evaluations, written_rows
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.files.result_file import FILE_NAME, read_result
+from rse_study.results.files.result_file import (
+    FILE_NAME,
+    ITEMS_FILE,
+    read_result,
+    write_evaluations,
+    written_rows,
+)
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER, cell_folder
 from rse_study.results.records import EvaluationRow
 from rse_study.training.provenance import provenance

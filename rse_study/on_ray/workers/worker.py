@@ -18,10 +18,8 @@ from rse_study.on_ray.workers.evaluations import score_cell
 from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.on_ray.workers.train_workers import GroupEnded, GroupMember, TrainWorkers, describe
 from rse_study.on_ray.workers.workplace import work_folder, workplace
-from rse_study.results.files.evaluation_file import EVALUATIONS_FILE, ITEMS_FILE
-from rse_study.results.files.failures import failure_of_disk
-from rse_study.results.files.result_file import FILE_NAME, read_result
-from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
+from rse_study.results.files.result_file import EVALUATIONS_FILE, FILE_NAME, ITEMS_FILE, read_result
+from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER, failure_of_disk
 from rse_study.results.records import COSTS
 from rse_study.training.loop import FULL, DifferentCheckpoints, drive, train
 

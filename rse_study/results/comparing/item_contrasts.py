@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rse_study.results.comparing import comparisons
 from rse_study.results.comparing.contrasts import measures_of, with_baseline
 from rse_study.results.comparing.criterion import Criterion
-from rse_study.results.files.evaluation_file import read_items
+from rse_study.results.files.result_file import read_items
 from rse_study.results.files.schema import baselines_folder, cell_folder
 from rse_study.results.frame_columns import frame_of
 from rse_study.results.item_scores import ItemScores

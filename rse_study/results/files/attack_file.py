@@ -1,7 +1,8 @@
 """Files in a folder of attacks: outcomes per set and recipe, and `summary.json`."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -175,12 +176,9 @@ def outcomes_path(folder: Path, attack_set: str, recipe: str) -> Path:
 def read_lines(path: Path, remedy: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return head and rows of a file of outcomes; a truncated last line is dropped."""
     content = _read(path, remedy)
-    try:
-        lines = [
-            json.loads(line) for line in content[: content.rfind(b"\n") + 1].decode("utf-8").splitlines()
-        ]
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"damaged: {error}", where=str(path), remedy=remedy) from None
+    with _naming_damage(str(path), remedy):
+        whole = content[: content.rfind(b"\n") + 1].decode("utf-8")
+        lines = [json.loads(line) for line in whole.splitlines()]
     if not lines or not all(isinstance(line, dict) for line in lines):
         raise InputError("holds no outcomes", where=str(path), remedy=remedy)
     return lines[0], lines[1:]
@@ -190,11 +188,9 @@ def parse_outcomes(rows: Iterable[dict[str, Any]], path: Path, remedy: str) -> d
     """Parse outcomes by index of their input; the later one of an index counts."""
     found = {}
     for number, row in enumerate(rows, start=2):
-        try:
+        with _naming_damage(f"{path}: line {number}", remedy):
             outcome = OutcomeRow.model_validate(row)
-        except ValidationError as error:
-            raise InputError(_damage(error), where=f"{path}: line {number}", remedy=remedy) from None
-        found[outcome.index] = outcome
+            found[outcome.index] = outcome
     return found
 
 
@@ -204,12 +200,8 @@ def _write_summary(path: Path, rows: Iterable[SummaryRow]) -> None:
 
 def _read_summary(path: Path) -> list[SummaryRow]:
     remedy = f"{AGAIN} {path.parent}"
-    try:
+    with _naming_damage(str(path), remedy):
         return TypeAdapter(list[SummaryRow]).validate_python(json.loads(_read(path, remedy)))
-    except ValidationError as error:
-        raise InputError(_damage(error), where=str(path), remedy=remedy) from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"damaged: {error}", where=str(path), remedy=remedy) from None
 
 
 def _outcomes(path: Path) -> tuple[dict[str, Any], pd.DataFrame]:
@@ -234,11 +226,8 @@ def _with_goal(row: SummaryRow, head: dict[str, Any], path: Path) -> SummaryRow:
     goal, tau = head.get("goal"), head.get("tau")
     if row.goal is not None or goal is None:
         return row
-    try:
+    with _naming_damage(str(path), f"{AGAIN} {path.parent}"):
         return reaching(row, goal, tau)
-    except ValidationError as error:
-        remedy = f"{AGAIN} {path.parent}"
-        raise InputError(_damage(error), where=str(path), remedy=remedy) from None
 
 
 def _classes_in(head: dict[str, Any], path: Path, remedy: str) -> tuple[str, ...]:
@@ -277,7 +266,15 @@ def _read(path: Path, remedy: str) -> bytes:
         raise InputError(f"cannot be read: {error.strerror}", where=str(path), remedy=remedy) from None
 
 
-def _damage(error: ValidationError) -> str:
-    """Return the first error in one line, as in `damaged: 3.outcome: Field required`."""
-    first = error.errors(include_url=False)[0]
-    return ": ".join(["damaged", *filter(None, [".".join(map(str, first["loc"])), first["msg"]])])
+@contextmanager
+def _naming_damage(where: str, remedy: str) -> Iterator[None]:
+    """Raise InputError with the first error in one line, `damaged: 3.outcome: Field required`."""
+    try:
+        yield
+    except (ValueError, RecursionError) as error:
+        said = [str(error)]
+        if isinstance(error, ValidationError):
+            first = error.errors(include_url=False)[0]
+            said = [".".join(map(str, first["loc"])), first["msg"]]
+        what = ": ".join(["damaged", *filter(None, said)])
+        raise InputError(what, where=where, remedy=remedy) from None

@@ -1,20 +1,97 @@
-"""Open a ledger file: for writing, or for reading wherever it lies."""
+"""Ledgers opened: by the one writer that holds the lock, or for reading."""
 
+import errno
+import fcntl
+import json
 import os
 import re
+import socket
 import sqlite3
+import time
 from contextlib import ExitStack, closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
 from rse_study.errors import InputError
+from rse_study.results.files import schema
 from rse_study.results.files.atomic import make_folder, write_whole
-from rse_study.results.files.backup import FILE_NAME as BACKUP
-from rse_study.results.files.backup import copy_of
-from rse_study.results.files.failures import NO_ROOM, damaged, failure_of, no_room
-from rse_study.results.files.lock import FILE_NAME as LOCK_NAME
-from rse_study.results.files.lock import take_lock
-from rse_study.results.files.schema import SCHEMA_VERSION, TABLES, check_version, ledger_path
+from rse_study.results.files.queries import now
+
+LOCK_NAME = "ledger.lock"
+PATIENCE_S = 0.2  # for processes that only check the lock, and hold it for a moment
+UNKNOWN = {"pid": "unknown", "host": "unknown", "since": "unknown"}
+
+
+def take_lock(path: Path) -> TextIO:
+    """Hold a lock file until the returned stream is closed or the process dies."""
+    stream = path.open("a+", encoding="utf-8")
+    patient_until = time.monotonic() + PATIENCE_S
+    # The kernel releases it when the holder dies, even by kill -9: no lock is ever stale.
+    while not _take(stream, fcntl.LOCK_EX):
+        if time.monotonic() >= patient_until:
+            stream.close()
+            raise _refusal(path)
+        time.sleep(0.01)
+    stream.truncate(0)
+    json.dump({"pid": os.getpid(), "host": socket.gethostname(), "since": now()}, stream)
+    stream.flush()
+    show_life(stream)
+    return stream
+
+
+def show_life(stream: TextIO) -> None:
+    """Note in the time of a lock file that its holder lives."""
+    moment = datetime.fromisoformat(now()).timestamp()
+    try:
+        os.utime(stream.fileno(), times=(moment, moment))
+    except PermissionError:  # to another user's file only the present can be given
+        os.utime(stream.fileno())
+
+
+def last_sign_of_life(study_dir: Path) -> str:
+    """Return when a study's holder last gave a sign of life; empty without one."""
+    path = study_dir / LOCK_NAME
+    return (
+        datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat("T", "seconds") if path.exists() else ""
+    )
+
+
+def holder(study_dir: Path) -> dict[str, Any] | None:
+    """Return the live process that holds the study (pid, host, since), or None."""
+    path = study_dir / LOCK_NAME
+    try:
+        with path.open(encoding="utf-8") as stream:
+            # Shared, so that two checks do not take each other for a holder. Closing releases it.
+            return None if _take(stream, fcntl.LOCK_SH) else {**UNKNOWN, **read_holder(path)}
+    except OSError as error:
+        if error.filename and error.errno != errno.ENOENT:
+            raise
+        return None  # no such file, or a file system without locks, where nobody can run a study
+
+
+def read_holder(path: Path) -> dict[str, Any]:
+    """Return pid, host and time of who took the lock last; empty if unreadable."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _refusal(path: Path) -> InputError:
+    what = "held by process {pid} on {host} since {since}".format(**{**UNKNOWN, **read_holder(path)})
+    rule, remedy = "a study has one writer", "Wait for it, or stop that process"
+    return InputError(what, where=str(path), rule=rule, remedy=remedy)
+
+
+def _take(stream: TextIO, kind: int) -> bool:
+    try:
+        fcntl.flock(stream, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
 
 NEW_COLUMNS: dict[str, dict[str, Any]] = {
     "cell": {"stage": "search", "label": "", "revision": 1, "retired": 0, "provenance": "{}"},
@@ -39,11 +116,11 @@ OF_FIRST_VERSION = {
 def migrated(old: sqlite3.Connection, version: int) -> sqlite3.Connection:
     """Return a ledger in memory with the rows of one of an earlier version."""
     new = sqlite3.connect(":memory:")
-    new.executescript(f"{TABLES}PRAGMA user_version = {SCHEMA_VERSION};")
+    new.executescript(f"{schema.TABLES}PRAGMA user_version = {schema.SCHEMA_VERSION};")
     queries = {name: f"SELECT * FROM {name}" for (name,) in old.execute("SELECT name FROM sqlite_master")}
     queries |= OF_FIRST_VERSION if version == 1 else {}
     with new:
-        for table in re.findall(r"CREATE TABLE (\w+)", TABLES):
+        for table in re.findall(r"CREATE TABLE (\w+)", schema.TABLES):
             if table in queries:
                 _copy(old.execute(queries[table]), new, table)
     return new
@@ -63,8 +140,8 @@ def lock_study(study_dir: Path) -> TextIO:
         make_folder(study_dir)
         return take_lock(study_dir / LOCK_NAME)
     except OSError as error:
-        if error.errno in NO_ROOM:
-            raise no_room(study_dir) from None
+        if error.errno in schema.NO_ROOM:
+            raise schema.no_room(study_dir) from None
         said, remedy = str(error.strerror), "Choose another folder, or make this one writable"
         if error.filename is None:  # of flock, which knows no name
             said = f"its file system has no locks ({said})"
@@ -81,8 +158,8 @@ def open_to_write(path: Path) -> sqlite3.Connection:
     with ExitStack() as stack:
         connection = stack.enter_context(closing(sqlite3.connect(path, check_same_thread=False)))
         try:
-            found = check_version(connection, path)
-            if 0 < found < SCHEMA_VERSION:
+            found = schema.check_version(connection, path)
+            if 0 < found < schema.SCHEMA_VERSION:
                 write_whole(path.with_name(f"{path.stem}.v{found}{path.suffix}"), copy_of(connection))
                 with closing(migrated(connection, found)) as new:
                     new.backup(connection)
@@ -91,19 +168,21 @@ def open_to_write(path: Path) -> sqlite3.Connection:
             # result.json, which is synced, gives them back.
             connection.execute("PRAGMA synchronous = NORMAL")
             if found == 0:
-                connection.executescript(f"BEGIN;{TABLES}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;")
+                connection.executescript(
+                    f"BEGIN;{schema.TABLES}PRAGMA user_version = {schema.SCHEMA_VERSION};COMMIT;"
+                )
             connection.execute("PRAGMA foreign_keys = ON")
             # SQLite silently opens a read-only file, and even begins a transaction on it.
             connection.execute("BEGIN IMMEDIATE")
-            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            connection.execute(f"PRAGMA user_version = {schema.SCHEMA_VERSION}")
             connection.rollback()
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-                raise failure_of(error, path) or error from None
+                raise schema.failure_of(error, path) or error from None
             remedy = "Make the folder and its ledger writable, or copy them to where you may write"
             raise InputError(f"cannot be written: {error}", where=str(path), remedy=remedy) from None
         except sqlite3.DatabaseError as error:
-            raise failure_of(error, path) or damaged(f"damaged: {error}", path) from None
+            raise schema.failure_of(error, path) or schema.damaged(f"damaged: {error}", path) from None
         stack.pop_all()
     return connection
 
@@ -121,7 +200,7 @@ def parts_of(path: Path) -> tuple[Path, ...]:
 
 def open_study(study_dir: Path) -> sqlite3.Connection:
     """Open a study's ledger read-only; InputError where there is none."""
-    path = ledger_path(study_dir)
+    path = schema.ledger_path(study_dir)
     if not path.is_file():
         remedy = "Check the study's name, or run it first"
         raise InputError("no ledger", where=str(study_dir), remedy=remedy)
@@ -130,16 +209,24 @@ def open_study(study_dir: Path) -> sqlite3.Connection:
 
 def has_ledger(study_dir: Path) -> bool:
     """Whether there is a ledger that is not empty; InputError if it cannot be read."""
-    path = ledger_path(study_dir)
+    path = schema.ledger_path(study_dir)
     if not path.is_file():
         return False
     with closing(_connect_to_read(path)) as connection:
-        return check_version(connection, path) > 0
+        return schema.check_version(connection, path) > 0
 
 
-def is_lost(study_dir: Path) -> bool:
-    """Whether a ledger is missing or empty, and has a backup."""
-    return (study_dir / BACKUP).exists() and not has_ledger(study_dir)
+def copy_of(ledger: sqlite3.Connection) -> bytes:
+    """Return an open ledger as one file, even while it is written.
+
+    Raises DamagedLedger if a page is broken.
+    """
+    with closing(sqlite3.connect(":memory:")) as memory:
+        ledger.backup(memory)
+        (said,) = memory.execute("PRAGMA quick_check(1)").fetchone()
+        if said != "ok":
+            raise schema.damaged(f"damaged: {said}", schema.file_of(ledger))
+        return memory.serialize()
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
@@ -147,14 +234,14 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     with ExitStack() as stack:
         connection = stack.enter_context(closing(_connect_to_read(path)))
         try:
-            version = check_version(connection, path)
+            version = schema.check_version(connection, path)
             if version == 0:
                 remedy = "Run the study first"
                 raise InputError("the ledger is empty", where=str(path.parent), remedy=remedy)
-            if version < SCHEMA_VERSION:
+            if version < schema.SCHEMA_VERSION:
                 return migrated(connection, version)
         except sqlite3.DatabaseError as error:
-            raise damaged(f"damaged: {error}", path) from None
+            raise schema.damaged(f"damaged: {error}", path) from None
         stack.pop_all()
     return connection
 

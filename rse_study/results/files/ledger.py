@@ -10,14 +10,11 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from rse_study.errors import InputError, Unavailable
-from rse_study.results.files.backup import BACKUP_SECONDS, copy_of, write_backup
-from rse_study.results.files.connect import lock_study, open_to_write, remove_ledger
-from rse_study.results.files.evaluation_file import write_items
-from rse_study.results.files.failures import names_failures
-from rse_study.results.files.lock import last_sign_of_life, show_life
+from rse_study.results.files import connect
+from rse_study.results.files.backup import BACKUP_SECONDS, write_backup
 from rse_study.results.files.queries import LedgerQueries, now, row_of
-from rse_study.results.files.result_file import Result
-from rse_study.results.files.schema import baselines_folder, cell_folder, ledger_path
+from rse_study.results.files.result_file import Result, write_items
+from rse_study.results.files.schema import baselines_folder, cell_folder, ledger_path, names_failures
 from rse_study.results.records import WITHDRAWN, CellRecord, EvaluationRow, ImportanceRow, RungRow, Stage
 from rse_study.results.study_record import StudyRecord
 from rse_study.spec import canonical_json
@@ -58,10 +55,10 @@ class Ledger(LedgerQueries):
 
         Raises InputError while another process holds it.
         """
-        last_sign = last_sign_of_life(study_dir)
+        last_sign = connect.last_sign_of_life(study_dir)
         with ExitStack() as stack:
-            lock = stack.enter_context(lock_study(study_dir))
-            connection = stack.enter_context(closing(open_to_write(ledger_path(study_dir))))
+            lock = stack.enter_context(connect.lock_study(study_dir))
+            connection = stack.enter_context(closing(connect.open_to_write(ledger_path(study_dir))))
             ledger = cls(connection, lock, study_dir)
             ledger.end_open_attempts(last_sign)
             stack.pop_all()
@@ -79,7 +76,7 @@ class Ledger(LedgerQueries):
                 if not is_empty:
                     self.back_up()
             if is_empty:
-                remove_ledger(ledger_path(self.study_dir))
+                connect.remove_ledger(ledger_path(self.study_dir))
         finally:
             self._lock.close()
 
@@ -87,7 +84,7 @@ class Ledger(LedgerQueries):
         """Write the backup if the ledger has changed, at most once in so many seconds."""
         changes, at = self._backed_up
         if self._db.total_changes != changes and time.monotonic() >= at + every:
-            write_backup(self.study_dir, copy_of(self._db))
+            write_backup(self.study_dir, connect.copy_of(self._db))
             self._backed_up = self._db.total_changes, time.monotonic()
 
     def end_open_attempts(self, ended: str, since: str = "") -> None:
@@ -267,7 +264,7 @@ class Ledger(LedgerQueries):
         if _file_id(ledger_path(self.study_dir)) != self._file:
             what = f"{ledger_path(self.study_dir)} was removed or replaced while the study ran"
             raise Unavailable(what, "Put it back, or begin anew with the same command")
-        show_life(self._lock)
+        connect.show_life(self._lock)
         self.back_up(every=BACKUP_SECONDS)
 
     def _plan(self, cell: CellRecord) -> None:

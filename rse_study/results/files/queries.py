@@ -11,8 +11,8 @@ from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.results import records
-from rse_study.results.files.failures import names_failures
 from rse_study.results.files.result_file import WORK
+from rse_study.results.files.schema import names_failures
 from rse_study.results.study_record import AT_CHECKPOINT, StudyRecord
 from rse_study.spec import canonical_json
 

@@ -9,19 +9,14 @@ from pydantic import Discriminator, Tag, TypeAdapter, ValidationError
 from rse_study.errors import InputError
 from rse_study.results.study_record import StudyRecord
 from rse_study.search.stopping.asha import Asha
-from rse_study.search.stopping.by_class import RuleByClass
 from rse_study.search.stopping.hyperband import Hyperband
 from rse_study.search.stopping.median import Median
+from rse_study.search.stopping.rule import RuleByClass, StoppingRule
 from rse_study.search.stopping.rule import RungValues as RungValues
 from rse_study.search.stopping.rule import SpacedRule as SpacedRule
-from rse_study.search.stopping.rule import StoppingRule
 from rse_study.search.stopping.rule import TrialAtRung as TrialAtRung
 
-RULES: dict[str, type[StoppingRule]] = {
-    "asha": Asha,
-    "median": Median,
-    "hyperband": Hyperband,
-}
+RULES: dict[str, type[StoppingRule]] = {"asha": Asha, "median": Median, "hyperband": Hyperband}
 """Rules by name, in the order of docs and messages; the first is the default."""
 DEFAULT = next(iter(RULES))
 

@@ -1,16 +1,17 @@
 """The interface of stopping rules: verdicts from values and trial numbers alone."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as attribute
 from typing import Annotated, Any, Self
 
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import ConfigDict, Field, PositiveInt, PrivateAttr, model_validator
 
+from rse_study.named_class import ClassPath
 from rse_study.results.records import Direction, Verdict
 from rse_study.search.choice import Observation
-from rse_study.spec import Spec
+from rse_study.spec import Spec, field
 
 Factor = Annotated[int, Field(ge=2)]
 RungValues = Mapping[int, Mapping[int, float]]
@@ -133,3 +134,49 @@ def geometric(first: int, factor: int, num_steps: int) -> tuple[int, ...]:
         rungs.append(first)
         first *= factor
     return tuple(rungs)
+
+
+class RuleByClass(SpacedRule):
+    """A rule by `module:Class`.
+
+    The class decides; all else is known without importing it. It derives from StoppingRule, and then needs `passes`
+    alone, or from Optuna's BasePruner. Rungs lie where `first` and `every` or `factor` say, the same for every trial.
+    """
+
+    model_config = ConfigDict(serialize_by_alias=True)
+
+    class_: ClassPath = field(alias="class")
+    """`module:Class` of a StoppingRule or of a pruner of Optuna: of a file beside the study, or installed"""
+    settings: dict[str, Any] = field({})
+    """what `class` is made with, beside the rungs"""
+
+    _decides: Callable[[TrialAtRung], bool] | None = PrivateAttr(None)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_no_name(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "name" in given:
+            remedy = "Keep one (`name: null` takes away that of a file extended)"
+            raise ValueError(f"has a name and a class. {remedy}")
+        return given
+
+    @property
+    def condition(self) -> str:
+        return f"{self.class_} lets it go on"
+
+    def shared_with(self, cls: type[StoppingRule]) -> dict[str, Any]:
+        """Return the fields that a class shares, unless `settings` gives them."""
+        names = [
+            name for name in SpacedRule.model_fields if name in cls.model_fields and name not in self.settings
+        ]
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+    def decided_by(self, decides: Callable[[TrialAtRung], bool]) -> "RuleByClass":
+        """Return this rule with the function that decides who passes."""
+        rule = self.model_copy()
+        rule._decides = decides
+        return rule
+
+    def passes(self, waiting: TrialAtRung) -> bool:
+        assert self._decides is not None, "the class is imported before a search runs"
+        return self._decides(waiting)

@@ -9,22 +9,15 @@ from functools import partial
 from itertools import chain, starmap
 from pathlib import Path
 
+from rse_study.data import hub_models
 from rse_study.data.catalogue import catalogue, sets_by_path
 from rse_study.data.corpus import Corpus, TextFiles, check_corpus, find_text
 from rse_study.data.hub import Dataset, check_dataset
-from rse_study.data.hub_models import (
-    OUR_OWN,
-    Model,
-    UncheckedModel,
-    UnknownModel,
-    check_models,
-    described_folder,
-)
 from rse_study.data.lexicons import wordnet_archive
 from rse_study.data.location import study_folders
 from rse_study.data.readers import read_dev, read_sts
 from rse_study.data.tasks import SUBSETS
-from rse_study.downstream.registry import read_evaluation, sets_of, sets_of_recipe
+from rse_study.downstream.registry import sets_of, sets_of_recipe
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import recipes_with
@@ -55,7 +48,7 @@ def check_data(checked: CheckedStudy, data_dir: Path, *, is_run: bool = False) -
 
 
 def _but_unchecked(problems: Iterable[InputError]) -> list[InputError]:
-    return [problem for problem in problems if not isinstance(problem, UncheckedModel)]
+    return [problem for problem in problems if not isinstance(problem, hub_models.UncheckedModel)]
 
 
 def check_trial(trial: Trial, where: str, data_dir: Path) -> list[InputError]:
@@ -78,7 +71,7 @@ def _problems(trials: Iterable[tuple[str, Trial]], where: str, data_dir: Path) -
             _corpus(trial, folders, read),
             _minilm(trial),
             _tried("method.rtd.generator", partial(require_generator, trial, *folders)),
-            _encoder(trial, folders),
+            _tried(f"encoder.name = {trial.encoder.name!r}", partial(_check_encoder, trial, *folders)),
             _synonyms(trial, data_dir),
             _replayed(trial, data_dir),
         )
@@ -96,7 +89,7 @@ def notes_on_data(checked: CheckedStudy, data_dir: Path) -> list[str]:
     text = "SentEval's copy of the texts is read, tokenised and lower-cased: the published one is not here"
     trials, models, where = trials_that_differ(checked), models_of_study(checked), checked.where
     problems = [*_problems(trials, where, data_dir), *_models(models, where, data_dir)]
-    unchecked = [str(problem) for problem in problems if isinstance(problem, UncheckedModel)]
+    unchecked = [str(problem) for problem in problems if isinstance(problem, hub_models.UncheckedModel)]
     return [*([f"{names}: {text}"] if names else []), *unchecked]
 
 
@@ -128,31 +121,31 @@ def _corpus(trial: Trial, folders: tuple[Path, ...], read: set[tuple[Corpus, int
         yield from _tried(CORPUS, partial(check_corpus, *wanted, folders[-1], folders[0]))
 
 
-def _models(places: Mapping[Model, str], where: str, data_dir: Path) -> Iterator[InputError]:
+def _models(places: Mapping[hub_models.Model, str], where: str, data_dir: Path) -> Iterator[InputError]:
     """Yield what is wrong with each model that is named, where it is named first."""
     folders = study_folders(Path(where).parent, data_dir)
-    for model, problem in check_models(places, *folders).items():
+    for model, problem in hub_models.check_models(places, *folders).items():
         yield _problem_at(f"{places[model]} = {model[0]!r}", problem, where)
 
 
-def models_of_study(checked: CheckedStudy) -> dict[Model, str]:
+def models_of_study(checked: CheckedStudy) -> dict[hub_models.Model, str]:
     """Return every model that may be on the hub, with the field that names it first."""
     places = models_of(trials_that_differ(checked))
     recipes, masked_lm = recipes_with(Resource.MASKED_LM), checked.study.attacks.masked_lm
     is_asked = any(
         name.endswith(tuple(f"/{recipe}" for recipe in recipes)) for name in checked.study.evaluations
     )
-    if is_asked and masked_lm not in ("", *OUR_OWN):
+    if is_asked and masked_lm not in ("", *hub_models.OUR_OWN):
         places.setdefault((masked_lm, "main"), "attacks.masked_lm")
     return places
 
 
-def models_of(trials: Iterable[tuple[str, Trial]]) -> dict[Model, str]:
+def models_of(trials: Iterable[tuple[str, Trial]]) -> dict[hub_models.Model, str]:
     """Return models that may be on the hub, with the field that names each first."""
-    places: dict[Model, str] = {}
+    places: dict[hub_models.Model, str] = {}
     for at, trial in trials:
         for field, model in trial.models.items():
-            if model[0] not in OUR_OWN:
+            if model[0] not in hub_models.OUR_OWN:
                 places.setdefault(model, f"{at}{field}")
     return places
 
@@ -165,11 +158,10 @@ def _minilm(trial: Trial) -> Iterator[Missing]:
         yield from _tried(f"{field} = 'minilm'", minilm_folder)
 
 
-def _encoder(trial: Trial, folders: tuple[Path, ...]) -> Iterator[Missing]:
+def _check_encoder(trial: Trial, *folders: Path) -> None:
     """Check what a trial asks of its encoder, if that is on this machine."""
-    name = trial.encoder.name
-    folder = described_folder((name, trial.encoder.revision), *folders)
-    if name == "minilm":
+    folder = hub_models.described_folder((trial.encoder.name, trial.encoder.revision), *folders)
+    if trial.encoder.name == "minilm":
         from rse_study.assets.tiny import has_minilm, minilm_folder
 
         folder = minilm_folder() if has_minilm() else None
@@ -177,7 +169,7 @@ def _encoder(trial: Trial, folders: tuple[Path, ...]) -> Iterator[Missing]:
         # This imports model code, which takes seconds.
         from rse_study.assets.trial_checks import check_described
 
-        yield from _tried(f"encoder.name = {name!r}", partial(check_described, trial, str(folder)))
+        check_described(trial, str(folder))
 
 
 def _synonyms(trial: Trial, data_dir: Path) -> Iterator[Missing]:
@@ -204,9 +196,8 @@ def _evaluations(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:
     for at, name in checked.study.located_evaluations():
         if name == BUILTIN:  # generated: always here
             continue
-        read = partial(read_evaluation, name, data_dir, checked.settings_in(data_dir))
-        for what, problem in _tried(f"{at} = {name!r}", read):
-            if not isinstance(problem, UnknownModel):  # that is said of the field that names it
+        for what, problem in _tried(f"{at} = {name!r}", partial(checked.read_evaluation, name, data_dir)):
+            if not isinstance(problem, hub_models.UnknownModel):  # that is said of the field that names it
                 yield _problem_at(what, problem, checked.where)
 
 
@@ -230,7 +221,7 @@ def _tried(what: str, find: Callable[[], object]) -> Iterator[Missing]:
 def _problem_at(what: str, problem: InputError, where: str) -> InputError:
     location = f" ({problem.where})" if problem.where and repr(problem.where) not in what else ""
     rule = f"{problem.what}{location}" + (f": {problem.rule}" if problem.rule else "")
-    kind = UncheckedModel if isinstance(problem, UncheckedModel) else InputError
+    kind = hub_models.UncheckedModel if isinstance(problem, hub_models.UncheckedModel) else InputError
     return kind(what, where=where, rule=rule, remedy=problem.remedy)
 
 
@@ -244,7 +235,7 @@ class Needs:
     """corpus files that the catalogue does not know"""
     datasets: tuple[Dataset, ...]
     """corpora on the hub, or in folders in its layout"""
-    models: tuple[Model, ...]
+    models: tuple[hub_models.Model, ...]
 
 
 def needs_of(checked: CheckedStudy) -> Needs:

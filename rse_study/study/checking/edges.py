@@ -1,8 +1,12 @@
-"""Check of a space's axes: each edge must be a valid trial, and no axis flat."""
+"""Parts and axes that arithmetic alone shows to be inert, flat, or invalid."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from itertools import combinations, islice, product
+from math import prod
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -10,13 +14,74 @@ from pydantic import ValidationError
 from rse_study.errors import InputError
 from rse_study.perturbations import PERTURBATIONS
 from rse_study.perturbations.ascent import Reach
+from rse_study.results.manipulation import Checks, ManipulationCheck
 from rse_study.spec import Spec, show_setting
 from rse_study.study.definition.domains import Choice
-from rse_study.study.definition.paths import walk
-from rse_study.study.definition.problems import joined, problems_of
+from rse_study.study.definition.paths import tried, walk
 from rse_study.study.definition.rows import Row
 from rse_study.study.definition.space import Axis, Space
 from rse_study.training.trial import Trial
+
+MOST_CORNERS = 1024  # take a tenth of a second
+THE_BASE, EVERY = "the base", "every trial of the search"
+
+
+def checks_of(trials: Iterable[Trial]) -> Checks:
+    """Return the manipulation checks of the trials' methods, one per metric."""
+    methods = dict.fromkeys(type(trial.method) for trial in trials)
+    return tuple({one.metric: one for method in methods for one in method.checks}.values())
+
+
+def inert_parts(rows: Mapping[str, Sequence[Trial]]) -> list[str]:
+    """Return a warning per part that must be inert in some of these rows.
+
+    It is inert in a row if it is so in each of the row's trials that switch it on.
+    """
+    found: dict[ManipulationCheck, dict[str, float]] = {}
+    for name, trials in rows.items():
+        for check, values in _foreseen(trials).items():
+            on = [value for value in values if value or not check.zero_is_off]
+            if len(values) == len(trials) and on and all(check.is_inert(value) for value in on):
+                shown = name if name in (THE_BASE, EVERY) else f'"{name}"'
+                found.setdefault(check, {})[shown] = max(on)
+    return [
+        check.sentence({EVERY: of[EVERY]} if EVERY in of else of, len(rows), "at most ")
+        for check, of in found.items()
+    ]
+
+
+def _foreseen(trials: Iterable[Trial]) -> dict[ManipulationCheck, list[float]]:
+    """Return the most that a check can be, by check, in trials that foresee it."""
+    most = defaultdict[ManipulationCheck, list[float]](list)
+    for trial in trials:
+        known = trial.method.foreseen(trial.batch_size)
+        for check in trial.method.checks:
+            if check.metric in known:
+                most[check].append(known[check.metric])
+    return most
+
+
+def rows_of_search(space: Space[Trial]) -> dict[str, list[Trial]]:
+    """Return the base, all corners of the space, and those with each choice.
+
+    What moves grows with every number it depends on, so that a part that is inert at all corners is so between them.
+    """
+    rows = {THE_BASE: [space.base]}
+    branches = list(space.branches())
+    if sum(prod(len(axis.domain.edges()) for axis in one.axes) for _, one in branches) > MOST_CORNERS:
+        return rows
+    for parents, branch in branches:
+        for corner in _corners_of(branch.axes):
+            point = parents | corner
+            with suppress(ValidationError, InputError):
+                trial = space.apply(point)
+                rows.setdefault(EVERY, []).append(trial)
+                for axis in space.axes:
+                    if axis.name in point and axis.domain.scale == "none":
+                        name = f"{axis.symbol or axis.name} = {show_setting(point[axis.name])}"
+                        rows.setdefault(name, []).append(trial)
+    return rows
+
 
 T = TypeVar("T", bound=Spec)
 MAX_PAIRS = 5_000  # take half a second
@@ -47,9 +112,7 @@ def check_edges(space: Space[T], *, where: str) -> list[InputError]:
 
 
 def _problems_of_parents(space: Space[T], where: str) -> list[InputError]:
-    points = product(*(axis.domain.edges() for axis in space.parents))
-    names = [axis.name for axis in space.parents]
-    found = (problems_at(space, dict(zip(names, values, strict=True)), where) for values in points)
+    found = (problems_at(space, point, where) for point in _corners_of(space.parents))
     return next(problems for problems in found if problems)
 
 
@@ -81,9 +144,7 @@ def _beyond_edges(space: Space[T]) -> Iterator[dict[str, Any]]:
     yield from _insides(space)
     yield from islice(_pairs(space), MAX_PAIRS)
     if math.prod(len(axis.domain.edges()) for axis in space.axes) <= MAX_CORNERS:
-        names = [axis.name for axis in space.axes]
-        corners = product(*(axis.domain.edges() for axis in space.axes))
-        yield from (dict(zip(names, values, strict=True)) for values in corners)
+        yield from _corners_of(space.axes)
     else:
         yield from (point for point in space.edges() if len(point) > 1)
 
@@ -109,14 +170,7 @@ def _shown(point: dict[str, Any]) -> str:
 def problems_at(space: Space[T], point: dict[str, Any], where: str) -> list[InputError]:
     """Return the problems of the trial at a point; the base's values elsewhere."""
     at = f"{space.at}.{_shown(point)}"
-    try:
-        space.apply(point)
-    except ValidationError as error:
-        inner = problems_of(error, type(space.base), where="")
-        return [InputError(at, where=where, rule=joined(p), remedy=p.remedy) for p in inner]
-    except InputError as error:
-        return [InputError(at, where=where, rule=joined(error), remedy=error.remedy)]
-    return []
+    return tried(partial(space.apply, point), type(space.base), where=where, at=at)[1]
 
 
 def flat_axes(space: Space[Trial], *, where: str) -> list[InputError]:
@@ -169,7 +223,7 @@ def risks_of_saturation(space: Space[Trial]) -> list[str]:
 
 def _risks_in(space: Space[Trial]) -> list[str]:
     axes = _axes_of(space, (*STEPS, START), [path for path, _ in _players(space.base)])
-    return risks_among(_corners(space, axes))
+    return risks_among(_trials_at(space, _corners_of(axes)))
 
 
 def risks_among(trials: Iterable[Trial]) -> list[str]:
@@ -198,7 +252,7 @@ def _flat(space: Space[Trial], axis: Axis, values: Sequence[Any], where: str) ->
 def _saturates_everywhere(space: Space[Trial], axis: Axis, value: Any) -> bool:
     """Whether every player with sign steps saturates at this value, for all values of other axes."""
     others = [other for other in _relevant(space) if other != axis]
-    return _saturates(_corners(space, others, {axis.name: value}))
+    return _saturates(_trials_at(space, ({axis.name: value} | corner for corner in _corners_of(others))))
 
 
 def _saturates(trials: Iterable[Trial]) -> bool:
@@ -207,17 +261,17 @@ def _saturates(trials: Iterable[Trial]) -> bool:
     return bool(reaches) and all(reach.path >= 2 * reach.radius for reach in reaches)
 
 
-def _corners(
-    space: Space[Trial], axes: list[Axis], point: Mapping[str, Any] | None = None
-) -> Iterator[Trial]:
-    """Yield the valid trials at all combinations of the axes' edges, with `point` elsewhere."""
+def _trials_at(space: Space[Trial], points: Iterable[dict[str, Any]]) -> Iterator[Trial]:
+    """Yield the trials at those of the points that are valid."""
+    for point in points:
+        with suppress(ValidationError, InputError):
+            yield space.apply(point)
+
+
+def _corners_of(axes: Sequence[Axis]) -> Iterator[dict[str, Any]]:
+    """Yield all combinations of the axes' edges."""
     for values in product(*(axis.domain.edges() for axis in axes)):
-        corner = dict(zip([axis.name for axis in axes], values, strict=True))
-        try:
-            trial = space.apply({**(point or {}), **corner})
-        except (ValidationError, InputError):
-            continue
-        yield trial
+        yield dict(zip([axis.name for axis in axes], values, strict=True))
 
 
 def _relevant(space: Space[Trial]) -> list[Axis]:

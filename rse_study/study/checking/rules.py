@@ -1,18 +1,18 @@
-"""Rules of a study beyond single fields: no contradictions, nothing impossible."""
+"""Rules of any study, whether it is a grid or a search, beyond single fields."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Any
 
 from rse_study.data.attack_sets import tasks_seen_with
 from rse_study.downstream.registry import all_evaluations
-from rse_study.errors import InputError
 from rse_study.evaluation.registry import class_in, evaluation_class
 from rse_study.registry import did_you_mean
 from rse_study.results.row_names import find_combination, row_name
 from rse_study.results.settings import UntilDecided
-from rse_study.study.checking.rule import study_rule, trials_rule
+from rse_study.study.checking import broken_by, study_rule, trials_rule
 from rse_study.study.definition.config import SEARCH_ONLY, Grid, Study
 from rse_study.study.definition.domains import Int
 from rse_study.study.definition.paths import look_up, overlap
@@ -150,11 +150,9 @@ def _workers(study: Study) -> RuleProblems:
 def own_evaluations(study: Study, folder: Path) -> RuleProblems:
     """Refuse evaluations by class that cannot be imported."""
     for at, name in study.located_evaluations():
-        try:
-            if class_in(name):
-                evaluation_class(name, what=f"{at} = {name!r}", folder=folder)
-        except InputError as error:
-            yield error.what, error.rule, error.remedy
+        if class_in(name):
+            what = f"{at} = {name!r}"
+            yield from broken_by(partial(evaluation_class, name, what=what, folder=folder))
 
 
 @trials_rule

@@ -6,13 +6,13 @@ from rse_study.registry import did_you_mean
 from rse_study.results.records import COSTS
 from rse_study.results.settings import UntilDecided
 from rse_study.results.study_record import AT_CHECKPOINT
-from rse_study.study.checking.rule import study_rule, trials_rule
+from rse_study.study.checking import study_rule, trials_rule
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.domains import Domain
+from rse_study.study.definition.parts import Objective
 from rse_study.study.definition.paths import overlap
 from rse_study.study.definition.problems import RuleProblems, listed_twice, located
 from rse_study.study.definition.rows import Row
-from rse_study.study.definition.search import Objective
 from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
 

@@ -9,17 +9,14 @@ from typing import Any
 
 from rse_study.data.hub_models import local_name
 from rse_study.data.location import study_folders
-from rse_study.downstream.registry import Settings
+from rse_study.downstream.registry import read_evaluation
 from rse_study.errors import InputError, InputErrors
+from rse_study.evaluation.evaluations import Evaluation
 from rse_study.results.row_names import names_of_rows
 from rse_study.search.state import most_cells_by_stage
+from rse_study.study.checking import RULES, RULES_OF_TRIALS, broken_rules, edges, search_methods
 from rse_study.study.checking import rules_of_search as rules_of_search  # enters its rules
-from rse_study.study.checking.early_stopping import alike_at_rungs, measured_at_rungs, own_rule, rungs
-from rse_study.study.checking.edges import check_edges, flat_axes, flat_grid, risks_among, risks_of_saturation
-from rse_study.study.checking.inert import inert_parts, rows_of_search
-from rse_study.study.checking.rule import RULES, RULES_OF_TRIALS, broken_rules
 from rse_study.study.checking.rules import own_evaluations
-from rse_study.study.checking.samplers import own_sampler, sampler_warnings
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.content import PartialStudy, partial_study, read_content
 from rse_study.study.definition.domains import Domain
@@ -29,7 +26,7 @@ from rse_study.study.definition.rows import Row, rows_of
 from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
 
-OWN = (own_evaluations, own_sampler, own_rule)
+OWN = (own_evaluations, search_methods.own_sampler, search_methods.own_rule)
 """rules of classes that a study names, each of the study and the folder of its file"""
 
 
@@ -60,11 +57,15 @@ class CheckedStudy:
         """Folder of the study's file, where corpora and models are looked for first."""
         return Path(self.where).parent
 
-    def settings_in(self, data_dir: Path) -> Settings:
-        """Return the evaluations' settings, with their masked LM's folder."""
-        settings, folders = self.study.settings, study_folders(self.folder, data_dir)
-        masked_lm = local_name(settings.attacks.masked_lm, *folders)
-        return replace(settings, attacks=settings.attacks.model_copy(update={"masked_lm": masked_lm}))
+    def read_evaluation(self, name: str, data_dir: Path) -> Evaluation:
+        """Read an evaluation with its data and the study's settings.
+
+        A masked LM is one in a folder of the study, if there is such a folder.
+        """
+        attacks, folders = self.study.attacks, study_folders(self.folder, data_dir)
+        masked_lm = local_name(attacks.masked_lm, *folders)
+        attacks = attacks.model_copy(update={"masked_lm": masked_lm})
+        return read_evaluation(name, data_dir, replace(self.study.settings, attacks=attacks))
 
     @property
     def num_cells(self) -> int:
@@ -125,7 +126,7 @@ def check_study(study: Study, *, where: str) -> CheckedStudy:
     result = _check_parts(PartialStudy(study), where=where)
     if result.problems:
         raise InputErrors(result.problems)
-    space, rows, steps = result.space, result.rows, rungs(study)
+    space, rows, steps = result.space, result.rows, search_methods.rungs(study)
     warnings = tuple(_warnings(study, space, rows, Path(where).parent))
     return CheckedStudy(study, space, warnings, rows, steps, where)
 
@@ -156,7 +157,9 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
     problems += found
     if not found and not partial.lacks("search", "grid"):
         problems += broken_rules(RULES_OF_TRIALS, study, space, rows, **of_file)
-    problems += broken_rules([measured_at_rungs, alike_at_rungs], study, space, **of_file)
+    problems += broken_rules(
+        [search_methods.measured_at_rungs, search_methods.alike_at_rungs], study, space, **of_file
+    )
     return CheckResult(space, rows, problems)
 
 
@@ -165,8 +168,8 @@ def _check_search(study: Study, where: str, *, is_whole: bool) -> tuple[Space[Tr
     if not is_whole:  # the parent of an axis may be unreadable
         domains = {name: domain for name, domain in domains.items() if set(domain.when) <= set(domains)}
     space, problems = resolve_space(study.base, domains, where=where)
-    problems = problems + check_edges(space, where=where)
-    return space, problems or flat_axes(space, where=where)
+    problems = problems + edges.check_edges(space, where=where)
+    return space, problems or edges.flat_axes(space, where=where)
 
 
 def _check_grid(study: Study, where: str) -> tuple[Space[Trial], tuple[Row, ...], list[InputError]]:
@@ -174,7 +177,7 @@ def _check_grid(study: Study, where: str) -> tuple[Space[Trial], tuple[Row, ...]
     space, problems = resolve_space(study.base, study.grid.domains, where=where, at=study.grid.at)
     rows, found = rows_of(study.grid, space, where=where)
     problems = problems + found
-    return space, rows, problems or flat_grid(space, rows, where=where)
+    return space, rows, problems or edges.flat_grid(space, rows, where=where)
 
 
 def _settings_of_rows(partial: PartialStudy, where: str) -> list[InputError]:
@@ -193,11 +196,11 @@ def _warnings(study: Study, space: Space[Trial], rows: Sequence[Row], folder: Pa
         names = names_of_rows([(number, row.label, row.proposal) for number, row in enumerate(rows)])
         trials = {name: [row.trial] for name, row in zip(names, rows, strict=True)}
         starts = list(_starts_without_baselines(study, rows))
-        return risks_among(row.trial for row in rows) + inert_parts(trials) + starts
-    warnings = risks_of_saturation(space) + inert_parts(rows_of_search(space))
+        return edges.risks_among(row.trial for row in rows) + edges.inert_parts(trials) + starts
+    warnings = edges.risks_of_saturation(space) + edges.inert_parts(edges.rows_of_search(space))
     if space.base_point is None:
         warnings.append("the base lies outside the space, so it is not among the trials")
-    warnings += sampler_warnings(study, folder)
+    warnings += search_methods.sampler_warnings(study, folder)
     if study.evaluations and study.confirm is None:
         warnings.append(
             "evaluations are of confirmed trials, and nothing is confirmed: none will be measured"

@@ -22,16 +22,9 @@ from rse_study.search.budget import SearchBudget
 from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec, field
 from rse_study.storage.location import check_location
+from rse_study.study.definition import parts
 from rse_study.study.definition.domains import AnyDomain, Domain, FactorDomain, FiniteDomain
 from rse_study.study.definition.reading import with_todays_keys
-from rse_study.study.definition.resources import Allowance, Resources
-from rse_study.study.definition.search import (
-    AblationPath,
-    Confirm,
-    ListedOrDecided,
-    Objective,
-    Sampler,
-)
 from rse_study.training.classifier.config import FineTuning
 from rse_study.training.trial import Trial
 
@@ -119,17 +112,17 @@ class Study(Spec):
     """at least one axis"""
     num_trials: PositiveInt = 16
     """of a search"""
-    sampler: Sampler = Sampler()
+    sampler: parts.Sampler = parts.Sampler()
     search_seed: NonNegativeInt = 0
     tune_each: str = ""
     """axis of a search whose values, methods perhaps, get the same number of trials, in turn; the best of each is
     confirmed"""
     early_stopping: EarlyStopping | None = None
-    seeds: ListedOrDecided = (0,)
+    seeds: parts.ListedOrDecided = (0,)
     """of a grid: all of them for every row, or {until: decided, at_least: 3, at_most: 16}: further ones for undecided
     rows only; of a search: a single one, for all trials"""
-    objective: Objective = Objective()
-    objectives: tuple[Objective, ...] = ()
+    objective: parts.Objective = parts.Objective()
+    objectives: tuple[parts.Objective, ...] = ()
     """of a search, two to four at once, instead of `objective`: what is sought is their Pareto front"""
     search_budget: SearchBudget | None = None
     margin: float | None = field(None, ge=0, neutral=None)
@@ -142,16 +135,16 @@ class Study(Spec):
     """of the classifiers that evaluations ask for"""
     tasks: Tasks = Tasks()
     """of evaluations that end in /fine_tuned"""
-    confirm: Confirm | None = None
-    ablation_path: AblationPath | None = None
+    confirm: parts.Confirm | None = None
+    ablation_path: parts.AblationPath | None = None
     paper: Paper | None = None
     keep_models: Literal["final", "best", "none"] = "final"
     """final: every cell's, so that a new evaluation trains nothing again; best: the best cell's of a grid, those of
     confirmed trials of a search; others go as soon as they have their scores. `plan` says what they take"""
     keep_items: bool = field(True, neutral=True)
     """whether every evaluation leaves the score of each pair or input with the cell, some 100 kB for seven STS sets"""
-    resources: Resources = Resources()
-    allowance: Allowance = Allowance()
+    resources: parts.Resources = parts.Resources()
+    allowance: parts.Allowance = parts.Allowance()
     storage: str = ""
     """folder that all nodes see, or URL (s3, gs), of what nodes of a cluster exchange; empty: the study's own folder"""
     baselines: tuple[Baseline, ...] = ("token_overlap", "untrained", "start")
@@ -208,7 +201,7 @@ class Study(Spec):
         return tuple(filter(is_of_vectors, self.evaluations))
 
     @property
-    def all_objectives(self) -> tuple[Objective, ...]:
+    def all_objectives(self) -> tuple[parts.Objective, ...]:
         """The one objective, or all of several."""
         return self.objectives or (self.objective,)
 
@@ -247,7 +240,7 @@ class Study(Spec):
         return StudySettings.model_validate(named)
 
     @property
-    def resources_by_stage(self) -> dict[str, Resources]:
+    def resources_by_stage(self) -> dict[str, parts.Resources]:
         """Resources of each stage that the study has, in order."""
         if self.grid is not None:
             return {"grid": self.resources}
@@ -255,7 +248,7 @@ class Study(Spec):
         own = {name: stage.resources or self.resources for name, stage in later.items() if stage is not None}
         return {"search": self.resources, **own}
 
-    def located_resources(self) -> Iterator[tuple[str, Resources]]:
+    def located_resources(self) -> Iterator[tuple[str, parts.Resources]]:
         """Yield all resources that the study states, and where they stand in the file."""
         yield "resources", self.resources
         for name, stage in (("confirm", self.confirm), ("ablation_path", self.ablation_path)):

@@ -1,18 +1,11 @@
 """Axes of a search or a grid: values, and the fields of the trial they write."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from operator import not_
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Discriminator,
-    Field,
-    Tag,
-    model_serializer,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from rse_study.spec import Spec, field, fraction
 
@@ -73,14 +66,8 @@ class Domain(Spec):
     is_finite: ClassVar[bool] = False
     into: Paths = ()
     """fields it writes; without it, the axis' own name is the field"""
-    when: Condition = field({}, neutral={})
+    when: Condition = field({}, neutral={}, exclude_if=not_)  # as in studies frozen before conditions existed
     """of a search: the axis is there only where another one, of variants or choices, has one of these values"""
-
-    @model_serializer(mode="wrap")
-    def _as_before_conditions(self, write: Callable[["Domain"], dict[str, Any]]) -> dict[str, Any]:
-        """Omit an empty `when`, as in studies frozen before conditions existed."""
-        content = write(self)
-        return {name: value for name, value in content.items() if name != "when" or value}
 
     def edges(self) -> tuple[Any, ...]:
         """Return the values that can break a trial: both ends, or every choice."""

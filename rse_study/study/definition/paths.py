@@ -1,16 +1,17 @@
 """Paths of fields in a configuration, and the settings laid over them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from rse_study.errors import InputError, InputErrors
+from rse_study.errors import InputError
 from rse_study.methods.presets import KEY as PRESET
 from rse_study.methods.presets import fields_of
 from rse_study.registry import did_you_mean
-from rse_study.spec import Spec, joint_symbols, show_setting, symbols
+from rse_study.spec import Spec, show_setting
 from rse_study.study.definition.problems import joined, problems_of
 
 AXES = (("search",), ("grid", "axes"), ("grid", "factorial"))  # where axes stand
@@ -38,6 +39,26 @@ def resolve(spec: Spec, path: str, *, where: str = "", at: str = "") -> str:
         remedy = "Write more of the path, or list them: `into: [...]`"
         raise InputError(at or path, where=where, rule=rule, remedy=remedy)
     raise _unknown(every, spec, path, where, at)
+
+
+def symbols(spec: Spec, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield (dotted path, symbol) of every field below `spec` with a symbol."""
+    for name, info in type(spec).model_fields.items():
+        extra, value = info.json_schema_extra, getattr(spec, name)
+        if isinstance(extra, dict) and "symbol" in extra:
+            yield prefix + name, str(extra["symbol"])
+        if isinstance(value, Spec):
+            yield from symbols(value, f"{prefix}{name}.")
+
+
+def joint_symbols(spec: Spec, prefix: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each symbol of several fields with their paths, outer objects first."""
+    for symbol, paths in spec.joint.items():
+        yield symbol, tuple(prefix + path for path in paths)
+    for name in type(spec).model_fields:
+        value = getattr(spec, name)
+        if isinstance(value, Spec):
+            yield from joint_symbols(value, f"{prefix}{name}.")
 
 
 def resolve_symbol(spec: Spec, symbol: str) -> tuple[str, ...]:
@@ -178,10 +199,10 @@ class FieldSetting:
 
 def settings_of(
     base: Spec, values: Mapping[str, Any], fields: dict[str, tuple[str, ...]], *, where: str, at: str
-) -> list[FieldSetting]:
-    """Return the field settings that values by symbol, path, axis or `preset` write.
+) -> tuple[list[FieldSetting], list[InputError]]:
+    """Return the settings that values by symbol, path, axis or `preset` write.
 
-    `fields` caches full paths by key, and gets the new ones.
+    Every problem is returned, too. `fields` caches full paths by key, and gets the new ones.
     """
     settings: list[FieldSetting] = []
     problems: list[InputError] = []
@@ -192,9 +213,7 @@ def settings_of(
                 settings.append(_setting(settings, FieldSetting(here, written, paths), where))
         except InputError as problem:
             problems.append(problem)
-    if problems:
-        raise InputErrors(problems)
-    return settings
+    return settings, problems
 
 
 def laid_values(base: Spec, settings: Sequence[FieldSetting]) -> dict[str, Any]:
@@ -205,15 +224,25 @@ def laid_values(base: Spec, settings: Sequence[FieldSetting]) -> dict[str, Any]:
     return {path: _value(base, path, setting.value) for setting in settings for path in setting.paths}
 
 
-def lay(base: T, settings: Sequence[FieldSetting], *, where: str, at: str) -> T:
-    """Lay the settings over the base; errors point to the setting at fault."""
+def lay(
+    base: T, settings: Sequence[FieldSetting], *, where: str, at: str
+) -> tuple[T | None, list[InputError]]:
+    """Lay the settings over the base; problems point to the setting at fault."""
+    content = laid_over(base, laid_values(base, settings))
+    return tried(partial(type(base).model_validate, content), type(base), settings, where=where, at=at)
+
+
+def tried(
+    make: Callable[[], T], cls: type[T], settings: Sequence[FieldSetting] = (), *, where: str, at: str
+) -> tuple[T | None, list[InputError]]:
+    """Make a `cls`, or return its problems, at the setting at fault or else at `at`."""
     try:
-        return type(base).model_validate(laid_over(base, laid_values(base, settings)))
+        return make(), []
     except ValidationError as error:
-        found = problems_of(error, type(base), where=where)
-        raise InputErrors([_blamed(problem, settings, where, at) for problem in found]) from None
+        found = problems_of(error, cls, where=where)
+        return None, [_blamed(problem, settings, where, at) for problem in found]
     except InputError as error:
-        raise InputErrors([InputError(at, where=where, rule=joined(error), remedy=error.remedy)]) from None
+        return None, [InputError(at, where=where, rule=joined(error), remedy=error.remedy)]
 
 
 def _written(

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
-from rse_study.spec import Spec, symbols
+from rse_study.spec import Spec
 from rse_study.study.definition.domains import Choice, Domain, Variants
 from rse_study.study.definition.paths import (
     FieldSetting,
@@ -19,6 +19,7 @@ from rse_study.study.definition.paths import (
     resolve,
     resolve_fields,
     settings_of,
+    symbols,
 )
 from rse_study.study.definition.space import Axis, Space, VariantSettings
 
@@ -44,10 +45,8 @@ def resolve_space(
                 known[name] = _resolve_child(base, name, domain, known, where, f"{at}.{name}")
             else:
                 known[name] = _resolve_axis(base, name, domain, where, f"{at}.{name}")
-        except InputErrors as error:
+        except InputError as error:
             found += error.problems
-        except InputError as problem:
-            found.append(problem)
     axes = [known[name] for name in domains if name in known]
     missing = dict(_missing_in_variants(Space(base, tuple(axes), at), where))
     space = Space(base, tuple(axis for axis in axes if axis.name not in missing), at)
@@ -60,8 +59,8 @@ def _resolve_axis(base: Spec, name: str, domain: Domain, where: str, at: str) ->
         paths = tuple(resolve(base, path, where=where, at=f"{at}.into: {path}") for path in domain.into)
         if len(set(paths)) < len(paths):
             raise InputError(f"{at}.into", where=where, rule="lists a field twice", remedy="Keep one of them")
-        return Axis(name, domain, paths, _symbol_of(base, name, paths))
-    paths = resolve_fields(base, name, where=where, at=at)
+    else:
+        paths = resolve_fields(base, name, where=where, at=at)
     return Axis(name, domain, paths, _symbol_of(base, name, paths))
 
 
@@ -94,11 +93,10 @@ def _resolve_variants(base: Spec, name: str, domain: Variants, where: str, at: s
     problems: list[InputError] = []
     for label, values in domain.variants.items():
         here = f"{at}.variants.{label}"
-        try:
-            settings = settings_of(base, values, fields, where=where, at=here)
-            trial = lay(base, settings, where=where, at=here)
-        except InputErrors as error:
-            problems += error.problems
+        settings, found = settings_of(base, values, fields, where=where, at=here)
+        trial, wrong = lay(base, settings, where=where, at=here)
+        problems += found or wrong
+        if found or trial is None:
             continue
         same = next((other for other, one in trials.items() if one == trial), None)
         if same is not None:

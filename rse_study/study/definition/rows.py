@@ -6,7 +6,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from rse_study.errors import InputError, InputErrors
+from rse_study.errors import InputError
 from rse_study.results.comparing.factors import describe_design, effects_among
 from rse_study.spec import show_setting
 from rse_study.study.definition.config import Grid
@@ -88,21 +88,16 @@ class _Layout:
         fields = {axis.name: axis.paths for axis in self.space.axes}
         for label, values in rows.items():
             at = f"grid.rows.{label}"
-            try:
-                settings = settings_of(self.space.base, values, fields, where=self.where, at=at)
-            except InputErrors as error:
-                self._note(error.problems)
-                continue
-            trial = self._trial(settings, at)
+            settings, problems = settings_of(self.space.base, values, fields, where=self.where, at=at)
+            self._note(problems)
+            trial = None if problems else self._trial(settings, at)
             if trial is not None:
                 yield Row(label, self.space.coordinates(trial), trial)
 
     def _trial(self, settings: Sequence[FieldSetting], at: str) -> Trial | None:
-        try:
-            return lay(self.space.base, settings, where=self.where, at=at)
-        except InputErrors as error:
-            self._note(error.problems)
-        return None
+        trial, problems = lay(self.space.base, settings, where=self.where, at=at)
+        self._note(problems)
+        return trial
 
     def _note(self, problems: Iterable[InputError]) -> None:
         for problem in problems:

@@ -9,7 +9,7 @@ from rse_study.methods import METHODS
 from rse_study.methods.presets import PRESETS
 from rse_study.study.definition.config import FORMER_KEYS, Study
 from rse_study.study.definition.domains import KINDS
-from rse_study.study.definition.search import METRICS
+from rse_study.study.definition.parts import METRICS
 
 FRACTION = {"type": "string", "pattern": r"^[-+.0-9eE]+/[-+.0-9eE]+$"}
 PATTERN = {"type": "string", "pattern": r"[*?\[]", "description": "all evaluations that match: attack-mr/*"}

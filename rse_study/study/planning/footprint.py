@@ -17,7 +17,7 @@ from rse_study.errors import InputError
 from rse_study.methods.dcl import DCL
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Study
-from rse_study.study.definition.resources import Resources, num_sharing
+from rse_study.study.definition.parts import Resources, num_sharing
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.training.trial import Trial
 

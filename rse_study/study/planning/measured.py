@@ -17,7 +17,7 @@ from rse_study.results.files.schema import MODEL_FOLDER, cell_folder
 from rse_study.results.records import CellRecord
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Study
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 from rse_study.study.pending import trials_by_number
 from rse_study.training.trial import Trial
 

@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rse_study.data.location import data_dir
-from rse_study.downstream.registry import read_evaluation
 from rse_study.errors import InputError, OverBudget
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.methods.method import FORWARD
 from rse_study.results.records import FINISHED, Status
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 from rse_study.study.planning.data_sizes import DataSizes, sentences_of
 from rse_study.study.planning.footprint import Footprint, footprint, trials_of
 from rse_study.study.planning.measured import (
@@ -226,7 +225,7 @@ def _hours_of_scores(
     evaluations, notes = list[Evaluation](), list[str]()
     for name in of_weights:
         try:
-            evaluations.append(read_evaluation(name, data_dir(), checked.settings_in(data_dir())))
+            evaluations.append(checked.read_evaluation(name, data_dir()))
         except InputError:
             notes.append(f"{name} is not in the data folder: its time is not included")
     if not evaluations:

@@ -14,7 +14,7 @@ from rse_study.activity import ProgressCallback
 from rse_study.errors import InputError
 from rse_study.results.records import Verdict
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 from rse_study.study.planning.footprint import trials_of
 from rse_study.study.planning.measured import Conditions, TimedWork, work_of
 from rse_study.training.loop import Progress, train_in_process
@@ -27,9 +27,7 @@ PATIENCE_S = 15.0  # per trial; after that the fewest steps are enough
 
 
 def probe(
-    checked: CheckedStudy,
-    prepare: PrepareMaterials,
-    on_progress: ProgressCallback = lambda done, total: None,
+    checked: CheckedStudy, prepare: PrepareMaterials, on_progress: ProgressCallback = lambda done, total: None
 ) -> tuple[TimedWork, ...]:
     """Train the cheapest, the base and the dearest trial for a few steps.
 

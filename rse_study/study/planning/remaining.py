@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rse_study.errors import InputError
-from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_between
-from rse_study.results.files.connect import has_ledger, is_lost
+from rse_study.results.device_time import gpus_per_worker, seconds_of
+from rse_study.results.files.backup import is_lost
+from rse_study.results.files.connect import has_ledger
 from rse_study.results.files.schema import MODEL_FOLDER, cell_folder
 from rse_study.results.reader import Reader, as_next_run_finds
 from rse_study.results.records import FINISHED, CellRecord, Stage
@@ -99,10 +100,7 @@ def read_ledger(study_dir: Path, checked: CheckedStudy, prepare: PrepareMaterial
         if ledger.study() is None:  # its first run was killed before it was frozen
             return LedgerState()
         gpus = gpus_per_worker([cell.provenance for cell in ledger.cells()], ledger.provenance())
-        spent = sum(
-            seconds_between(one.started, one.ended) * devices_of(one.workers, one.threads, gpus(one.started))
-            for one in ledger.attempts()
-        )
+        spent = sum(seconds_of(one, gpus) for one in ledger.attempts())
         cells = as_next_run_finds(ledger.cells(), reader.study_dir)
         try:
             known = known_cells(ledger, cells, checked, prepare)

@@ -9,8 +9,8 @@ from analysis.report import write_report
 from rse_study.cli.verbs.check import check_study
 from rse_study.evaluation.sts import spearman
 from rse_study.results.comparing.item_contrasts import NOT_KEPT, TOO_FEW
-from rse_study.results.files.evaluation_file import ITEMS_FILE
 from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import ITEMS_FILE
 from rse_study.results.files.schema import cell_folder
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.reader import Reader

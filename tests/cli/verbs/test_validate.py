@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.cli.arguments.paths import study_file
+from rse_study.cli.arguments import study_file
 from rse_study.data.hub_models import SECONDS
 from tests.cases import cases
 from tests.hub import ask_only, serve

@@ -6,7 +6,7 @@ import pytest
 from rse_study.errors import Unavailable
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.cell_sources import FixedCells
-from rse_study.results.files.evaluation_file import write_evaluations
+from rse_study.results.files.result_file import write_evaluations
 from rse_study.results.files.schema import cell_folder
 from rse_study.results.records import EvaluationRow
 from tests.on_ray.queue.world import World

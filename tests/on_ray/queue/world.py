@@ -10,8 +10,7 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, Result, write_result
 from rse_study.results.files.schema import cell_folder
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord
-from rse_study.sampling.proposer import Proposer
-from rse_study.sampling.pruners import deciding_rule
+from rse_study.sampling.proposer import Proposer, deciding_rule
 from rse_study.spec import fingerprint_of
 from tests.on_ray.world import checked_of
 

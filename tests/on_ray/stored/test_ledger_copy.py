@@ -16,9 +16,9 @@ from rse_study.on_ray.driver import run_study
 from rse_study.on_ray.stored import lease as driver_lease
 from rse_study.on_ray.stored.lease import DriverLease
 from rse_study.on_ray.stored.ledger_copy import bring_ledger, bring_study
-from rse_study.results.files.backup import copy_of
+from rse_study.results.files.backup import rebuild
+from rse_study.results.files.connect import copy_of
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.files.rebuild import rebuild
 from rse_study.results.files.schema import cell_folder, ledger_path
 from rse_study.results.reader import Reader
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord

@@ -7,14 +7,17 @@ from rse_study.on_ray.queue.stages import grid_cells
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.shared_cells import bring_shared_cells, machine_of
 from rse_study.results.bit_equality import SIMILARITY_DIGITS
-from rse_study.results.files.evaluation_file import (
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import (
+    FILE_NAME,
     ITEMS_FILE,
+    Point,
+    Result,
     read_evaluations,
     write_evaluations,
     write_items,
+    write_result,
 )
-from rse_study.results.files.ledger import Ledger
-from rse_study.results.files.result_file import FILE_NAME, Point, Result, write_result
 from rse_study.results.files.schema import MODEL_FOLDER, cell_folder
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow

@@ -17,7 +17,7 @@ from rse_study.on_ray.workers import worker
 from rse_study.on_ray.workers.evaluations import evaluate_baseline, evaluate_cell
 from rse_study.on_ray.workers.worker import end_of_group, run_loop
 from rse_study.results.files.ledger import Ledger
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 from rse_study.study.record import study_record
 from tests.cases import cases
 from tests.on_ray.listener import Listener

@@ -7,7 +7,7 @@ from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.stored.files import MaterialsCache, Payloads, StudyFiles
 from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.on_ray.workers.workplace import workplace
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 from rse_study.training.trial import Trial
 
 TRIAL = Trial(report_every=10)

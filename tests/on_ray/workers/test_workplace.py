@@ -14,7 +14,7 @@ from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.stored.files import MaterialsCache, Payloads, StudyFiles
 from rse_study.on_ray.workers.workplace import WORK, work_folder, workplace
 from rse_study.storage.storage import Storage
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 from rse_study.training.trial import Trial
 
 CELL = Cell(3, 1, "f" * 64, Trial.model_validate({}))

@@ -83,7 +83,7 @@ def spent(ledger):
 
 def set_clock(monkeypatch, minutes):
     """Let the ledger's clock show so many minutes after noon."""
-    for module in ("ledger", "lock"):
+    for module in ("ledger", "connect"):
         monkeypatch.setattr(
             f"rse_study.results.files.{module}.now", lambda: f"2026-01-01T12:{minutes:02}:00+00:00"
         )

@@ -10,14 +10,9 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.results.files import connect
-from rse_study.results.files.connect import (
-    has_ledger,
-    is_lost,
-    open_to_read,
-    open_to_write,
-)
+from rse_study.results.files.backup import is_lost
+from rse_study.results.files.connect import has_ledger, holder, open_to_read, open_to_write
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.files.lock import holder
 from rse_study.results.files.schema import SCHEMA_VERSION, TABLES
 from rse_study.results.reader import Reader
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord

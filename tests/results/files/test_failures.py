@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.errors import Unavailable
-from rse_study.results.files.failures import failure_of, failure_of_disk, naming_failures_of_disk
+from rse_study.results.files.schema import failure_of, failure_of_disk, naming_failures_of_disk
 from tests.cases import cases
 
 RUST = "Error while serializing: I/O error: No space left on device (os error 28)"

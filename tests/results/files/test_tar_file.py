@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from rse_study.results.files.tar_file import CHUNK, DAMAGE, read_tar
+from rse_study.results.archive import CHUNK, DAMAGE, read_tar
 from tests.cases import cases
 
 CONTENTS = {

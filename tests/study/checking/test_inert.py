@@ -2,7 +2,7 @@
 
 from rse_study.methods import VAdvCSE
 from rse_study.perturbations.sentence_level import FGSM, PGD
-from rse_study.study.checking.inert import checks_of, inert_parts
+from rse_study.study.checking.edges import checks_of, inert_parts
 from rse_study.study.checking.validation import check_content
 from rse_study.study.definition.reading import apply_overrides
 from rse_study.training.trial import Trial

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.errors import InputErrors
-from rse_study.study.checking.rule import RULES, RULES_OF_TRIALS, broken_rules
+from rse_study.study.checking import RULES, RULES_OF_TRIALS, broken_rules
 from rse_study.study.checking.validation import check_content, check_study, read_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import apply_overrides, build

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rse_study.cli.arguments.paths import study_file
+from rse_study.cli.arguments import study_file
 from rse_study.errors import InputError
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.content import with_quick_grid

@@ -7,7 +7,7 @@ import pytest
 from safetensors.torch import load_file
 
 from rse_study.data import builtin
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 from rse_study.study.planning import footprint as of_footprints
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.footprint import (

@@ -9,7 +9,7 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.records import EvaluationRow
 from rse_study.spec import fingerprint_of
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.parts import Resources
 from rse_study.study.planning.measured import (
     NEWEST,
     Conditions,

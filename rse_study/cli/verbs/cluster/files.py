@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from rse_study.cli import parameters
-from rse_study.cli.arguments.paths import require_folder, study_file
+from rse_study.cli.arguments import require_folder, study_file
 from rse_study.cli.terminal.screen import announce, command, suggest, with_overrides
 from rse_study.cluster.check import check_cluster, check_study_on, placeholders_of, resources_by_path
 from rse_study.cluster.job import sample_job

@@ -10,12 +10,12 @@ import typer
 
 from analysis.formats import show_duration
 from rse_study.cli import parameters
-from rse_study.cli.arguments.paths import name_in, require_folder, study_file
+from rse_study.cli.arguments import name_in, require_folder, study_file
+from rse_study.cli.status_content import StudyStatus, state_of
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import announce, command, in_store, json_of, suggest
 from rse_study.cli.verbs.cluster.files import shown_files
-from rse_study.cli.verbs.status.content import StudyStatus, state_of
-from rse_study.cli.verbs.status.show import summary_of
+from rse_study.cli.verbs.status import summary_of
 from rse_study.cluster.backend import Backend
 from rse_study.cluster.job import Job
 from rse_study.cluster.job_report import STATES, JobReport, SubmissionRecord, cluster_home, of_study

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from rse_study.results.files.backup import copy_of
+from rse_study.results.files.connect import copy_of
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord

@@ -1,1 +1,0 @@
-"""Arguments: declared, completed, resolved, and checked before a verb begins."""

@@ -1,1 +1,0 @@
-"""The bodies of `data list`, `data verify` and `data fetch`."""

@@ -1,1 +1,0 @@
-"""An encoder evaluated: its vectors, its classifiers, both under attack."""

@@ -1,1 +1,0 @@
-"""Pages of studies and of attacks, and the files beside them."""

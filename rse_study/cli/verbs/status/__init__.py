@@ -1,1 +1,0 @@
-"""The state of a study: read from its ledger, told in lines or JSON."""
