@@ -9,7 +9,7 @@ from pydantic import Field
 
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
-from rse_study.losses.terms import TERMS
+from rse_study.losses import TERMS
 from rse_study.methods.method import ContrastiveMethod, Mean, MethodSource, RunContext, StepCost, StepOutcome
 from rse_study.methods.metrics import inner_losses, movement, reported, weakened
 from rse_study.models import Networks

@@ -11,8 +11,7 @@ from pydantic import PositiveFloat
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.data.synonyms import Synonyms
-from rse_study.losses.info_nce import info_nce
-from rse_study.losses.terms import TERMS
+from rse_study.losses import TERMS, info_nce
 from rse_study.models import Generator, GeneratorOutputs, Networks, SentenceEncoder, build_head
 from rse_study.models.pooling import HeadKind
 from rse_study.results.manipulation import Checks

@@ -6,8 +6,7 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, model_validator
 
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
-from rse_study.losses.info_nce import info_nce
-from rse_study.losses.terms import TERMS
+from rse_study.losses import TERMS, info_nce
 from rse_study.methods.adversary import Adversary, ReplacedTokenDetection
 from rse_study.methods.method import Mean, Method, MethodSource, Networks, RunContext, StepCost, StepOutcome
 from rse_study.methods.metrics import Terms, reported

@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, NonNegativeFloat, NonNegativeInt
 
 from rse_study.data.batches import Batch
-from rse_study.losses.divergence import LOG_2, DivergenceKind, divergence
-from rse_study.losses.terms import TERMS
+from rse_study.losses import LOG_2, TERMS, DivergenceKind, divergence
 from rse_study.methods.method import ContrastiveMethod, Mean, MethodSource, RunContext, StepCost, StepOutcome
 from rse_study.methods.metrics import gradient_ratio, inner_losses, movement, reported
 from rse_study.methods.views import encode_views
