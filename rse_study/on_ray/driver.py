@@ -13,7 +13,7 @@ from rse_study.on_ray.study_run import AskConsent, ReadEvaluation, StudyRun
 from rse_study.on_ray.trackers import Tracker
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.rebuild import recover
-from rse_study.storage.location import absolute
+from rse_study.storage import absolute
 from rse_study.storage.storage import Storage
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.training.interrupts import graceful_interrupt

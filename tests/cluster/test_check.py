@@ -4,7 +4,7 @@ from rse_study.cli.arguments.paths import study_file
 from rse_study.cluster.check import check_cluster, check_study_on, placeholders_of
 from rse_study.cluster.node_capacity import num_fitting
 from rse_study.cluster.price import nodes_of
-from rse_study.storage.location import secret_in
+from rse_study.storage import secret_in
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.resources import Resources
 from tests.cases import cases

@@ -21,7 +21,7 @@ from rse_study.results.settings import Paper, StudySettings, UntilDecided
 from rse_study.search.budget import SearchBudget
 from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec, field
-from rse_study.storage.location import check_location
+from rse_study.storage import check_location
 from rse_study.study.definition.domains import AnyDomain, Domain, FactorDomain, FiniteDomain
 from rse_study.study.definition.reading import with_todays_keys
 from rse_study.study.definition.resources import Allowance, Resources

@@ -34,7 +34,7 @@ from rse_study.cluster.submit import (
 )
 from rse_study.errors import InputError, Unavailable
 from rse_study.results.files.schema import ledger_path
-from rse_study.storage.location import absolute
+from rse_study.storage import absolute
 from rse_study.storage.storage import Storage
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.shipped import shipped_studies
