@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rse_study.spec import fingerprint_of, hash_file
-from rse_study.storage.locked import locked
+from rse_study.storage.folders import locked
 
 META = "meta.json"  # written last by every builder
 
