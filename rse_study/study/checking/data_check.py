@@ -26,9 +26,9 @@ from rse_study.data.readers import read_dev, read_sts
 from rse_study.data.tasks import SUBSETS
 from rse_study.downstream.registry import read_evaluation, sets_of, sets_of_recipe
 from rse_study.errors import InputError
+from rse_study.evaluation import BUILTIN
 from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import recipes_with
-from rse_study.evaluation.registry import BUILTIN
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.training.materials import require_generator
 from rse_study.training.trial import Trial

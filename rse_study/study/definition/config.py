@@ -15,7 +15,7 @@ from pydantic import (
 
 from rse_study.downstream.registry import Attacks, Settings, Tasks, expand_evaluations
 from rse_study.errors import InputError
-from rse_study.evaluation.registry import is_of_vectors
+from rse_study.evaluation import is_of_vectors
 from rse_study.results.records import Direction
 from rse_study.results.settings import Paper, StudySettings, UntilDecided
 from rse_study.search.budget import SearchBudget

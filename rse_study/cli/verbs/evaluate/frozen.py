@@ -24,8 +24,8 @@ from rse_study.data.readers import read_sts
 from rse_study.downstream.models import ScoredModel, score_model
 from rse_study.downstream.registry import read_evaluation
 from rse_study.errors import InputError, MissingFile
+from rse_study.evaluation import beyond_similarity
 from rse_study.evaluation.evaluations import CachedEncoder, Embed
-from rse_study.evaluation.registry import beyond_similarity
 from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, average, evaluate_sts
 from rse_study.evaluation.transfer import averages
 from rse_study.models.embedder import Embedder
