@@ -14,10 +14,10 @@ from rse_study.activity import ProgressCallback
 from rse_study.assets.victim import VictimClassifier
 from rse_study.data.attack_sets import OF_GLUE, read_attack_set, training_for
 from rse_study.data.labelled import Labelled
+from rse_study.downstream import Settings
 from rse_study.downstream.attack_models import ResourceLoader, fingerprint_resources, resources_for
 from rse_study.downstream.fine_tuned_tasks import classifier_of, drawn
 from rse_study.downstream.models import ModelFiles
-from rse_study.downstream.registry import Settings
 from rse_study.evaluation.attacks.attack import AttackOutcome, summarise
 from rse_study.evaluation.attacks.outcome_store import AttackRun, OutcomeStore, attack_and_store
 from rse_study.evaluation.attacks.recipes import RECIPES

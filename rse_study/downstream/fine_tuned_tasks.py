@@ -23,8 +23,8 @@ from rse_study.data.labelled import Labelled, StsPairs, Text
 from rse_study.data.labelled_sets import ANLI_ROUNDS, REVIEWS, Questions, files_of, read_labelled, read_squad
 from rse_study.data.tasks import GLUE, NLI_CLASSES
 from rse_study.data.text_files import SET_DATA
+from rse_study.downstream import FINE_TUNED, SYNONYMS, Settings
 from rse_study.downstream.models import ModelFiles
-from rse_study.downstream.registry import FINE_TUNED, SYNONYMS, Settings
 from rse_study.errors import MissingFile
 from rse_study.evaluation.changes import ChangeResources
 from rse_study.evaluation.classification import (

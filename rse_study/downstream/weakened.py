@@ -12,8 +12,8 @@ from rse_study.data.batches import Batches
 from rse_study.data.lexicons import english_stopwords
 from rse_study.data.readers import read_sts
 from rse_study.data.tokenised import MARKS, tokenise
+from rse_study.downstream import WEAKENED, Settings
 from rse_study.downstream.models import ModelFiles
-from rse_study.downstream.registry import WEAKENED, Settings
 from rse_study.evaluation.evaluations import Embed, PairsEvaluation, evaluation_row
 from rse_study.methods.l2p_csr import L2PCSR
 from rse_study.methods.method import RunContext

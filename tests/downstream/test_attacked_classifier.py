@@ -11,10 +11,10 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from rse_study.data.labelled import Labelled
+from rse_study.downstream import ADVERSARIAL_STS, Attacks, Settings, read_evaluation
 from rse_study.downstream.attack_models import fingerprint_resources, resources_for
 from rse_study.downstream.attacked_classifier import AttackedClassifier
 from rse_study.downstream.models import ModelFiles, ScoredModel, score_model
-from rse_study.downstream.registry import ADVERSARIAL_STS, Attacks, Settings, read_evaluation
 from rse_study.errors import InputError, MissingFile
 from rse_study.models.classifier_folder import HEAD
 from rse_study.models.embedder import Embedder

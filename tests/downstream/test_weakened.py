@@ -10,8 +10,8 @@ from rse_study.collectives import Alone
 from rse_study.data.batches import Batches
 from rse_study.data.labelled import StsPairs
 from rse_study.data.tokenised import tokenise
+from rse_study.downstream import Attacks, Settings, read_evaluation
 from rse_study.downstream.models import ModelFiles
-from rse_study.downstream.registry import Attacks, Settings, read_evaluation
 from rse_study.downstream.weakened import METHOD, NUM_TEXTS, SEED, WeakenedTokens
 from rse_study.methods.method import RunContext
 from rse_study.models.loading import load_encoder

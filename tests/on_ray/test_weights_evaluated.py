@@ -8,8 +8,8 @@ import pytest
 
 from rse_study.data import builtin
 from rse_study.data.labelled import Labelled
+from rse_study.downstream import Attacks, Settings
 from rse_study.downstream.fine_tuned_tasks import NliFineTuned
-from rse_study.downstream.registry import Attacks, Settings
 from rse_study.on_ray.driver import run_study
 from rse_study.on_ray.workers.evaluations import evaluate_cell
 from rse_study.on_ray.workers.payload import CellPayload

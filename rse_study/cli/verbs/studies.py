@@ -95,7 +95,7 @@ def _num_evaluations(written: Sequence[str]) -> int:
     if not written:
         return 0
     # With it come all evaluations by name: only where a study asks for some.
-    from rse_study.downstream.registry import expand_evaluations
+    from rse_study.downstream import expand_evaluations
 
     return len(expand_evaluations(written))
 

@@ -24,7 +24,7 @@ from rse_study.data.lexicons import wordnet_archive
 from rse_study.data.location import study_folders
 from rse_study.data.readers import read_dev, read_sts
 from rse_study.data.tasks import SUBSETS
-from rse_study.downstream.registry import read_evaluation, sets_of, sets_of_recipe
+from rse_study.downstream import read_evaluation, sets_of, sets_of_recipe
 from rse_study.errors import InputError
 from rse_study.evaluation import BUILTIN
 from rse_study.evaluation.attacks.attack_recipe import Resource

@@ -9,7 +9,7 @@ from typing import Any
 
 from rse_study.data.hub_models import local_name
 from rse_study.data.location import study_folders
-from rse_study.downstream.registry import Settings
+from rse_study.downstream import Settings
 from rse_study.errors import InputError, InputErrors
 from rse_study.results.row_names import names_of_rows
 from rse_study.search.state import most_cells_by_stage

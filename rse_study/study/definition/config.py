@@ -13,7 +13,7 @@ from pydantic import (
     model_validator,
 )
 
-from rse_study.downstream.registry import Attacks, Settings, Tasks, expand_evaluations
+from rse_study.downstream import Attacks, Settings, Tasks, expand_evaluations
 from rse_study.errors import InputError
 from rse_study.evaluation import is_of_vectors
 from rse_study.results.records import Direction

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rse_study.data.location import data_dir
-from rse_study.downstream.registry import read_evaluation
+from rse_study.downstream import read_evaluation
 from rse_study.errors import InputError, OverBudget
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.methods.method import FORWARD

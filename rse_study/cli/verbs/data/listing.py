@@ -116,7 +116,7 @@ def missing_text(problems: Sequence[InputError], study: str) -> str:
 
 def stand_in_for(entry: CatalogueEntry, folder: Path) -> str:
     """Return the set that is here as a whole and is read in place of one that is not."""
-    from rse_study.downstream.registry import STAND_INS
+    from rse_study.downstream import STAND_INS
 
     other = STAND_INS.get(entry.name, "") if entry.missing else ""
     return other if other and not list_sets(folder, [other])[0].missing else ""

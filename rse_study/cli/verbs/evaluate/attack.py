@@ -19,11 +19,11 @@ from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import announce, command, json_of, print_table, say, suggest
 from rse_study.cli.verbs.evaluate.frozen import EncoderRequest, embedder_of
 from rse_study.data.location import cache_dir
+from rse_study.downstream import ADVERSARIAL_STS, ATTACKED, Attacks, Settings
 from rse_study.downstream.attack_models import needs_masked_lm
 from rse_study.downstream.attacked_classifier import PREFIX, AttackedClassifier
 from rse_study.downstream.attacked_similarity import AttackedSimilarity
 from rse_study.downstream.models import ModelFiles
-from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED, Attacks, Settings
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import RECIPES, recipes_with

@@ -19,9 +19,9 @@ from rse_study.data.labelled import StsPairs
 from rse_study.data.location import cache_dir
 from rse_study.data.tasks import GLUE
 from rse_study.data.text_files import SET_DATA
+from rse_study.downstream import FINE_TUNED, NLI, Attacks, Settings, Tasks
 from rse_study.downstream.fine_tuned_tasks import PREFIX, FineTunedTask, GlueFineTuned, NliFineTuned
 from rse_study.downstream.models import ModelFiles
-from rse_study.downstream.registry import FINE_TUNED, NLI, Attacks, Settings, Tasks
 from rse_study.errors import InputError, MissingFile
 from rse_study.models.loading import load_encoder
 from rse_study.registry import Registry

@@ -21,8 +21,8 @@ from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.data.labelled import StsPairs, Variant
 from rse_study.data.location import data_dir
 from rse_study.data.readers import read_sts
+from rse_study.downstream import read_evaluation
 from rse_study.downstream.models import ScoredModel, score_model
-from rse_study.downstream.registry import read_evaluation
 from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation import beyond_similarity
 from rse_study.evaluation.evaluations import CachedEncoder, Embed
