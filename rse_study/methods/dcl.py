@@ -10,7 +10,7 @@ from rse_study.data.batches import Batch
 from rse_study.data.synonyms import mask_tokens, with_synonyms
 from rse_study.losses import TERMS
 from rse_study.methods.method import Mean, Method, MethodSource, Networks, RunContext, StepCost, StepOutcome
-from rse_study.methods.metrics import reported
+from rse_study.methods.views import reported
 from rse_study.models import DCLNetworks, MaskedLMHead, Projection, SentenceEncoder, by_chunks
 from rse_study.models.pooling import NormKind
 from rse_study.results.manipulation import LIMITS, ManipulationCheck

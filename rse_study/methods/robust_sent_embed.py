@@ -9,8 +9,7 @@ from rse_study.data.batches import Batch
 from rse_study.losses import TERMS, info_nce
 from rse_study.methods.adversary import Adversary, ReplacedTokenDetection
 from rse_study.methods.method import Mean, Method, MethodSource, Networks, RunContext, StepCost, StepOutcome
-from rse_study.methods.metrics import Terms, reported
-from rse_study.methods.views import Views, encode_views
+from rse_study.methods.views import Terms, Views, encode_views, reported
 from rse_study.models import Discriminator, SentenceEncoder, build_head
 from rse_study.perturbations.ascent import INNER_RISE, Anchor
 from rse_study.perturbations.blend import Blend, passes_for
