@@ -10,8 +10,15 @@ from pydantic import NonNegativeInt, PositiveFloat
 
 from rse_study.perturbations import geometry
 from rse_study.perturbations.ascent import Anchor, Change, Reach
-from rse_study.perturbations.geometry import Norm, norm_of
-from rse_study.perturbations.noise import AscentDirection, control_signs, normal_rows, of_norm, start_delta
+from rse_study.perturbations.geometry import (
+    AscentDirection,
+    Norm,
+    control_signs,
+    norm_of,
+    normal_rows,
+    of_norm,
+    start_delta,
+)
 from rse_study.results.manipulation import LIMITS, Checks, ManipulationCheck
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams

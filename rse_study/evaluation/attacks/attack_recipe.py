@@ -73,7 +73,7 @@ def _needed(given: NamedModel[T] | None, noun: str, recipe: str, rule: str, reme
 class AttackRecipe(Spec, ABC):
     """A published attack with its settings, which `build` turns into an `Attack`.
 
-    A new attack is a subclass in `recipes/` and a line in `recipes/__init__.py`; names of evaluations,
+    A new attack is a subclass in a file here and a line in `recipes.py`; names of evaluations,
     checks, fingerprints and the command line follow from it.
     """
 
