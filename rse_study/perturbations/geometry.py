@@ -10,6 +10,8 @@ from rse_study.tensors import Float, Tensor, torch
 
 Norm = Literal["l1", "l2", "linf"]
 ORDER: dict[str, float] = {"l1": 1.0, "l2": 2.0, "linf": float("inf")}
+AscentDirection = Literal["gradient", "noise", "flipped"]
+"""Where steps go: up the gradient, or one of two controls that cost the same. Decision 0070."""
 
 
 def norm_of(x: Float[Tensor, "*batch n"], norm: Norm) -> Float[Tensor, "*batch 1"]:
@@ -65,10 +67,6 @@ def _project_l1(
     theta = threshold.gather(-1, last)
     shrunk = x.sign() * (magnitude - theta).clamp(min=0)
     return torch.where(magnitude.sum(-1, keepdim=True) > radius, shrunk, x)
-
-
-AscentDirection = Literal["gradient", "noise", "flipped"]
-"""Where steps go: up the gradient, or one of two controls that cost the same. Decision 0070."""
 
 
 def uniform_rows(anchor: Anchor, streams: Streams, stream: str, width: int) -> Float[Tensor, "b l {width}"]:

@@ -15,8 +15,7 @@ from rse_study.data.tokenised import TokenisedCorpus, vocabulary_fingerprint
 from rse_study.errors import InputError
 from rse_study.methods.method import RunContext
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.generator_outputs import GeneratorOutputs, make_room
-from rse_study.models.generators import check_same_tokenizer, load_generator
+from rse_study.models.generators import GeneratorOutputs, check_same_tokenizer, load_generator, make_room
 from rse_study.models.loading import load_encoder
 from rse_study.models.rtd import Generator
 from rse_study.results.bit_equality import what_decides

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from rse_study.models import generator_outputs
-from rse_study.models.generator_outputs import BLOCK, GeneratorOutputs
+from rse_study.models import generators
+from rse_study.models.generators import BLOCK, GeneratorOutputs
 
 IDS = torch.arange(12).view(3, 4)
 
@@ -81,9 +81,9 @@ def test_the_folders_used_longest_ago_make_room(tmp_path):
         folder.mkdir()
         (folder / "000000").write_bytes(np.zeros(100, np.uint8).tobytes())
         os.utime(folder, (1000 - age, 1000 - age))
-    generator_outputs.make_room(tmp_path, tmp_path / "mine", 400)
+    generators.make_room(tmp_path, tmp_path / "mine", 400)
     assert len(list(tmp_path.iterdir())) == 4
-    generator_outputs.make_room(tmp_path, tmp_path / "mine", 299)
+    generators.make_room(tmp_path, tmp_path / "mine", 299)
     assert {path.name for path in tmp_path.iterdir()} == {"mine", "new"}
-    generator_outputs.make_room(tmp_path, tmp_path / "another", 0)
+    generators.make_room(tmp_path, tmp_path / "another", 0)
     assert {path.name for path in tmp_path.iterdir()} == {"another"}

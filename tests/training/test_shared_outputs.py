@@ -10,7 +10,7 @@ import torch
 
 from rse_study.collectives import Collectives
 from rse_study.distributed import Group
-from rse_study.models.generator_outputs import read_block
+from rse_study.models.generators import read_block
 from rse_study.models.rtd import Generator
 from rse_study.results.files.result_file import read_result
 from rse_study.training.loop import drive, train
