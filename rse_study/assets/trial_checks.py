@@ -10,11 +10,11 @@ from transformers import AutoModel
 from rse_study.data.hub_models import weight_names
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.errors import InputError
+from rse_study.models.backbone import find_sites, require_sites
 from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.encoder_settings import Recorded
 from rse_study.models.loading import check_family, load_config, load_tokenizer, opening
-from rse_study.models.sites import find_sites, require_sites
 from rse_study.training.trial import Trial
 
 
