@@ -17,8 +17,8 @@ from rse_study.assets.store import build, write_meta
 from rse_study.data.hub_models import local_name
 from rse_study.data.tokenised import num_ids, tokens_of
 from rse_study.errors import InputError
-from rse_study.models.encoder_settings import StoredPooling, store_pooling
 from rse_study.models.loading import load_tokenizer, quiet_loading, seeded_init
+from rse_study.models.model_files import StoredPooling, store_pooling
 from rse_study.spec import Spec, field, fingerprint_of, hash_file
 from rse_study.training.arithmetic import torch_threads
 

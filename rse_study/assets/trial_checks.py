@@ -13,8 +13,8 @@ from rse_study.errors import InputError
 from rse_study.models.backbone import find_sites, require_sites
 from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.encoder_settings import Recorded
 from rse_study.models.loading import check_family, load_config, load_tokenizer, opening
+from rse_study.models.model_files import Recorded
 from rse_study.training.trial import Trial
 
 

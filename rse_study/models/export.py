@@ -16,9 +16,8 @@ from rse_study.data.hub_models import hub_arguments
 from rse_study.errors import InputError
 from rse_study.models.embedder import LONG, SHORT, Embedder, check_alone, max_length
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.encoder_settings import POOLINGS, Recorded, StoredPooling, store_pooling
 from rse_study.models.loading import load_encoder, quiet_loading, seeded_init
-from rse_study.models.model_files import AGAIN, reading
+from rse_study.models.model_files import AGAIN, POOLINGS, Recorded, StoredPooling, reading, store_pooling
 from rse_study.models.pooling import pool_mean
 
 

@@ -18,8 +18,15 @@ from rse_study.data.tokenised import num_ids
 from rse_study.errors import InputError
 from rse_study.models.embedder import check_vectors
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.encoder_settings import MODULES, Recorded, stored_pooling
-from rse_study.models.model_files import AGAIN, check_files, reading, require_tokenizer_files
+from rse_study.models.model_files import (
+    AGAIN,
+    MODULES,
+    Recorded,
+    check_files,
+    reading,
+    require_tokenizer_files,
+    stored_pooling,
+)
 from rse_study.models.pooling import KINDS, PoolingKind
 from rse_study.registry import did_you_mean
 from rse_study.streams import Streams

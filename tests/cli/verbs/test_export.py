@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.models.encoder_settings import StoredPooling, store_pooling
+from rse_study.models.model_files import StoredPooling, store_pooling
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import read_result
 from tests.analysis import gridded, tabled

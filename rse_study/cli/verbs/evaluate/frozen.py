@@ -29,9 +29,9 @@ from rse_study.evaluation.evaluations import CachedEncoder, Embed
 from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, average, evaluate_sts
 from rse_study.evaluation.transfer import averages
 from rse_study.models.embedder import Embedder
-from rse_study.models.encoder_settings import Recorded
 from rse_study.models.export import WholeModel
 from rse_study.models.loading import load_encoder
+from rse_study.models.model_files import Recorded
 from rse_study.models.pooling import KINDS
 from rse_study.registry import did_you_mean
 from rse_study.results.records import EvaluationRow
