@@ -31,7 +31,7 @@ from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack import Attack
 from rse_study.evaluation.attacks.engine import Victim, attack_all
 from rse_study.evaluation.attacks.recipes import RECIPES, REPLAYABLE
-from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier import FineTuning
 
 ENCODER = "2x128"
 ATTACKED = "mr"

@@ -21,7 +21,7 @@ from rse_study.models.classifier_folder import load_classifier, save_classifier
 from rse_study.models.pooling import PoolingKind
 from rse_study.models.text_classifier import Classifier, Inputs, TextClassifier, encode_texts
 from rse_study.training.arithmetic import torch_threads
-from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier import FineTuning
 from rse_study.training.classifier.data import Examples, Start, Supervised, identity_of_tuning, split_off
 from rse_study.training.classifier.run import FineTuned, TuningCallback, TuningRun, fine_tune, open_run
 

@@ -20,7 +20,7 @@ from rse_study.evaluation.evaluations import Evaluation
 from rse_study.registry import Registry, did_you_mean
 from rse_study.results.records import PLANE
 from rse_study.spec import Spec, field
-from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier import FineTuning
 
 
 class Attacks(Spec):

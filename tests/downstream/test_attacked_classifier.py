@@ -22,7 +22,7 @@ from rse_study.models.loading import load_encoder
 from rse_study.results.files.attack_file import read_attacks
 from rse_study.storage.folders import NodeCache
 from rse_study.storage.storage import Storage
-from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier import FineTuning
 from tests.training.classifier.sorted_words import LEARNS, singles
 
 FIGURES = {"success_rate", "original_accuracy", "accuracy_under_attack"}

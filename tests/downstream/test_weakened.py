@@ -16,7 +16,7 @@ from rse_study.downstream.weakened import METHOD, NUM_TEXTS, SEED, WeakenedToken
 from rse_study.methods.method import RunContext
 from rse_study.models.loading import load_encoder
 from rse_study.streams import Streams
-from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier import FineTuning
 from tests.downstream.fine_tuning import no_embedding
 from tests.training.classifier.sorted_words import singles
 

@@ -17,7 +17,7 @@ from rse_study.results.files.evaluation_file import read_evaluations, write_eval
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import baselines_folder, cell_folder
 from rse_study.results.reader import Reader
-from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier import FineTuning
 from rse_study.training.trial import Trial
 from tests.on_ray.listener import Listener
 from tests.on_ray.world import checked_of, grid_of

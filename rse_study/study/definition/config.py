@@ -32,7 +32,7 @@ from rse_study.study.definition.search import (
     Objective,
     Sampler,
 )
-from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier import FineTuning
 from rse_study.training.trial import Trial
 
 SEARCH_ONLY = (

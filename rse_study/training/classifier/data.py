@@ -18,7 +18,7 @@ from rse_study.evaluation.sts import spearman
 from rse_study.models.pooling import PoolingKind
 from rse_study.models.text_classifier import SPAN, SpanReader, TextClassifier, Tokens, encode_texts, windows
 from rse_study.tensors import sent
-from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier import FineTuning
 
 Supervised = Labelled | StsPairs | Questions
 

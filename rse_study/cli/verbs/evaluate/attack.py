@@ -33,7 +33,7 @@ from rse_study.models.pooling import PoolingKind
 from rse_study.registry import Registry
 from rse_study.results.files.attack_file import SummaryRow, summary_frame
 from rse_study.study.definition.reading import build
-from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier import FineTuning
 
 LEAST_IMPORTANT = ("skipped", "queries", "inputs", "words changed", "goal", "drift")
 """columns in the order in which a narrow terminal leaves them out"""

@@ -28,7 +28,7 @@ from rse_study.registry import Registry
 from rse_study.results.files.atomic import write_whole
 from rse_study.results.records import EvaluationRow
 from rse_study.study.definition.reading import build
-from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier import FineTuning
 
 _NLI_LAYOUT = "nli/snli/..., nli/mnli/..., nli/anli/R1/{train,dev,test}.jsonl (plain or .gz)"
 
