@@ -1,4 +1,4 @@
-"""A backbone's sites, and the layouts of its inputs: padded, or packed without padding."""
+"""A backbone's sites, and the layouts of its inputs: padded, or packed."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager

@@ -1,4 +1,4 @@
-"""A model's files: checked before a library opens them, and their records of pooling."""
+"""A model's files, checked before a library opens them, and their records."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Fine-tuning of a whole encoder: its settings, without torch, as a study is read with them."""
+"""Fine-tuning of a whole encoder: its settings, read without torch."""
 
 from typing import Literal
 

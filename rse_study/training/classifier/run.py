@@ -22,8 +22,14 @@ from rse_study.training import checkpoint
 from rse_study.training.arithmetic import Arithmetic, LossWatch
 from rse_study.training.checkpoint import TrainState
 from rse_study.training.classifier import FineTuning
-from rse_study.training.classifier.data import Examples, Start, Supervised, identity_of_tuning, split_off
-from rse_study.training.classifier.length_batches import LengthBatches
+from rse_study.training.classifier.data import (
+    Examples,
+    LengthBatches,
+    Start,
+    Supervised,
+    identity_of_tuning,
+    split_off,
+)
 from rse_study.training.interrupts import graceful_interrupt
 
 
