@@ -4,6 +4,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from threading import Thread
 
+from rse_study.activity import graceful_interrupt
 from rse_study.data.hub_models import leave_client_to_its_process
 from rse_study.on_ray.queue.cell import StudyCallback
 from rse_study.on_ray.runtime import RayRuntime
@@ -16,7 +17,6 @@ from rse_study.results.files.rebuild import recover
 from rse_study.storage import absolute
 from rse_study.storage.storage import Storage
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.training.interrupts import graceful_interrupt
 from rse_study.training.materials import PrepareMaterials
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from rse_study.activity import graceful_interrupt
 from rse_study.collectives import Alone
 from rse_study.errors import InputError
 from rse_study.models.classifier_folder import network_for, reader_of
@@ -30,7 +31,6 @@ from rse_study.training.classifier.data import (
     identity_of_tuning,
     split_off,
 )
-from rse_study.training.interrupts import graceful_interrupt
 
 
 @dataclass(frozen=True)
