@@ -9,8 +9,7 @@ from rse_study.data.labelled_sets import TRANSFER_TASKS
 from rse_study.data.tasks import SUBSETS
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import FrozenEvaluation
-from rse_study.named_class import import_class, is_class_path, require_members
-from rse_study.registry import Registry
+from rse_study.registry import Registry, import_class, is_class_path, require_members
 from rse_study.results.records import PLANE
 
 

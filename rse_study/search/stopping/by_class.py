@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import ConfigDict, PrivateAttr, model_validator
 
-from rse_study.named_class import ClassPath
+from rse_study.registry import ClassPath
 from rse_study.search.stopping.rule import SpacedRule, StoppingRule, TrialAtRung
 from rse_study.spec import field
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rse_study.errors import InputError
-from rse_study.named_class import construct, import_class
+from rse_study.registry import construct, import_class
 from rse_study.spec import hash_file
 from rse_study.study.checking.rule import trials_rule
 from rse_study.study.definition.config import Study
