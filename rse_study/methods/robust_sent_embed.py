@@ -4,7 +4,6 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, NonNegativeFloat, PositiveFloat, model_validator
 
-from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.losses import TERMS, info_nce
 from rse_study.methods.adversary import Adversary, ReplacedTokenDetection
@@ -17,7 +16,7 @@ from rse_study.perturbations.site_masks import WeakeningMasks
 from rse_study.perturbations.token_level import TokenLevel
 from rse_study.spec import field
 from rse_study.streams import Streams
-from rse_study.tensors import Bool, Float, Tensor, torch
+from rse_study.tensors import Bool, Collectives, Float, Tensor, torch
 
 SHARED_MASKS = "passes that share their dropout masks, and a recorded step draws new ones each time"
 

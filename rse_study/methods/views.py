@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.perturbations.ascent import Ascent, Change
 from rse_study.perturbations.sentence_level import DeltaState
-from rse_study.tensors import Bool, Float, Tensor, nn, torch
+from rse_study.tensors import Bool, Collectives, Float, Tensor, nn, torch
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 from torch.optim import Optimizer
 
-from rse_study.collectives import Collectives
 from rse_study.errors import NonFiniteLoss
 from rse_study.models.half_weights import HalfWeights
+from rse_study.tensors import Collectives
 
 HALVES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 SCALER = "scaler/"

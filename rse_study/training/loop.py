@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import torch
 
-from rse_study.collectives import Collectives
 from rse_study.errors import InputError, NonFiniteLoss, first_line
 from rse_study.results.bit_equality import SIMILARITY_DIGITS, UNLIKE
 from rse_study.results.files.evaluation_file import ITEMS_FILE
@@ -24,6 +23,7 @@ from rse_study.results.files.result_file import (
 )
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.results.records import Verdict
+from rse_study.tensors import Collectives
 from rse_study.training import checkpoint
 from rse_study.training.arithmetic import torch_threads
 from rse_study.training.checkpoint import Publish, TrainState, keep_local

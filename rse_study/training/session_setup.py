@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 
-from rse_study.collectives import Collectives
 from rse_study.data.batches import Batches
 from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import TokenisedCorpus, vocabulary_fingerprint
@@ -22,6 +21,7 @@ from rse_study.results.bit_equality import what_decides
 from rse_study.results.files.atomic import read_sealed, write_sealed
 from rse_study.spec import fingerprint_of
 from rse_study.streams import Streams
+from rse_study.tensors import Collectives
 from rse_study.training.arithmetic import Arithmetic
 from rse_study.training.checkpoint import Publish, keep_local
 from rse_study.training.materials import Materials

@@ -9,7 +9,6 @@ import ray.train
 import ray.tune
 import torch
 
-from rse_study.collectives import Alone, Collectives
 from rse_study.distributed import Group
 from rse_study.errors import InputError, NonFiniteLoss, Unavailable
 from rse_study.evaluation.evaluations import Evaluation
@@ -23,6 +22,7 @@ from rse_study.results.files.failures import failure_of_disk
 from rse_study.results.files.result_file import FILE_NAME, read_result
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.results.records import COSTS
+from rse_study.tensors import Alone, Collectives
 from rse_study.training.loop import FULL, DifferentCheckpoints, drive, train
 
 

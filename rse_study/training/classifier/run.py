@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 
 from rse_study.activity import graceful_interrupt
-from rse_study.collectives import Alone
 from rse_study.errors import InputError
 from rse_study.models.classifier_folder import network_for, reader_of
 from rse_study.models.embedder import max_length
@@ -19,6 +18,7 @@ from rse_study.models.text_classifier import Classifier, Inputs, TextClassifier,
 from rse_study.perturbations.geometry import unit
 from rse_study.spec import fingerprint_of
 from rse_study.streams import Streams
+from rse_study.tensors import Alone
 from rse_study.training import checkpoint
 from rse_study.training.arithmetic import Arithmetic, LossWatch
 from rse_study.training.checkpoint import TrainState
