@@ -9,10 +9,10 @@ from typing import Literal
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 
 from rse_study import evaluation as frozen
+from rse_study.data import GLUE, HUB_NAME
 from rse_study.data.attack_sets import ATTACK_SETS, OF_GLUE, OF_TRANSFER
 from rse_study.data.catalogue import catalogue
 from rse_study.data.labelled_sets import REVIEWS
-from rse_study.data.tasks import GLUE, HUB_NAME
 from rse_study.evaluation import INVARIANCE, EvaluationFamily, families, known_evaluations
 from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import RECIPES

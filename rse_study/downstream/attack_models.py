@@ -8,9 +8,9 @@ from pathlib import Path
 from rse_study.assets.attack_resources import fingerprints_of, resources_of, word_lists
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.tiny import MiniLMGenerator, minilm_folder, minilm_generator
+from rse_study.data import cache_dir
 from rse_study.data.corpus import Corpus, read_corpus
 from rse_study.data.hub_models import Model, UnknownModel, check_model, local_name
-from rse_study.data.location import cache_dir
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack_recipe import AttackResources, NamedModel, Resource

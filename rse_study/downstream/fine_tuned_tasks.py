@@ -17,11 +17,11 @@ import numpy as np
 from jaxtyping import Int
 
 from rse_study.assets.victim import VictimClassifier, victim
+from rse_study.data import GLUE, NLI_CLASSES
 from rse_study.data.attack_sets import training_for
 from rse_study.data.hub import read_glue
 from rse_study.data.labelled import Labelled, StsPairs, Text
 from rse_study.data.labelled_sets import ANLI_ROUNDS, REVIEWS, Questions, files_of, read_labelled, read_squad
-from rse_study.data.tasks import GLUE, NLI_CLASSES
 from rse_study.data.text_files import SET_DATA
 from rse_study.downstream import FINE_TUNED, SYNONYMS, Settings
 from rse_study.downstream.models import ModelFiles

@@ -5,8 +5,8 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
+from rse_study.data import SUBSETS
 from rse_study.data.labelled_sets import TRANSFER_TASKS
-from rse_study.data.tasks import SUBSETS
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import FrozenEvaluation
 from rse_study.registry import Registry, import_class, is_class_path, require_members

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rse_study.activity import ActivityCallback
-from rse_study.data.location import cache_dir, data_dir
+from rse_study.data import cache_dir, data_dir
 from rse_study.downstream import Settings, read_evaluation
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.results.archive import ASSETS

@@ -119,7 +119,7 @@ def require_file(path: Path, *, where: str) -> None:
 
 def require_cache() -> None:
     """Raise InputError unless the cache folder can be written: assets are built there."""
-    from rse_study.data.location import cache_dir
+    from rse_study.data import cache_dir
 
     require_folder(cache_dir(), where="RSE_STUDY_CACHE")
 

@@ -9,7 +9,7 @@ from rse_study.cli import parameters
 from rse_study.cli.arguments.paths import require_file, study_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import command, stderr, suggest
-from rse_study.data.location import cache_dir
+from rse_study.data import cache_dir
 from rse_study.errors import InputError
 from rse_study.results.archive import unpack_archive, write_archive
 from rse_study.results.files.schema import is_archive

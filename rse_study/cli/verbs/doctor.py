@@ -122,8 +122,8 @@ def _capacity(store: Path, torch: Any) -> Iterator[Finding]:
 
 
 def _folders() -> Iterator[Finding]:
+    from rse_study.data import cache_dir, data_dir
     from rse_study.data.catalogue import list_sets
-    from rse_study.data.location import cache_dir, data_dir
 
     cache, data = cache_dir(), data_dir()
     nearest = next(folder for folder in (cache, *cache.parents) if folder.exists())

@@ -12,7 +12,7 @@ from threading import Event, Thread
 
 import psutil
 
-from rse_study.data.location import cache_dir
+from rse_study.data import cache_dir
 from rse_study.downstream.models import CLASSIFIERS, RelocatableEvaluation
 from rse_study.errors import Unavailable
 from rse_study.evaluation.evaluations import Evaluation

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import chain, starmap
 from pathlib import Path
 
+from rse_study.data import SUBSETS, study_folders
 from rse_study.data.catalogue import catalogue, sets_by_path
 from rse_study.data.corpus import Corpus, TextFiles, check_corpus, find_text
 from rse_study.data.hub import Dataset, check_dataset
@@ -21,9 +22,7 @@ from rse_study.data.hub_models import (
     described_folder,
 )
 from rse_study.data.lexicons import wordnet_archive
-from rse_study.data.location import study_folders
 from rse_study.data.readers import read_dev, read_sts
-from rse_study.data.tasks import SUBSETS
 from rse_study.downstream import read_evaluation, sets_of, sets_of_recipe
 from rse_study.errors import InputError
 from rse_study.evaluation import BUILTIN

@@ -9,9 +9,9 @@ import torch
 from analysis.figures.papers import PAIRS
 from analysis.paper.columns import BLOCKS, MEAN, TOGETHER, columns_of, our_row
 from analysis.paper.tables import measures, read_table, table_ids
+from rse_study.data import GLUE, NLI_CLASSES
 from rse_study.data.labelled import Labelled, StsPairs
 from rse_study.data.labelled_sets import ANLI_ROUNDS
-from rse_study.data.tasks import GLUE, NLI_CLASSES
 from rse_study.downstream import (
     EVALUATIONS_OF_WEIGHTS,
     FINE_TUNED,

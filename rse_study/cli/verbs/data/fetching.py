@@ -13,12 +13,12 @@ from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import INCOMPLETE
 from rse_study.cli.terminal.screen import announce, command, say, stderr, suggest, with_overrides
 from rse_study.cli.verbs.data.listing import lines_of, missing_text, stand_in_for
+from rse_study.data import data_dir, study_folders
 from rse_study.data.catalogue import CatalogueEntry, catalogue, list_sets
 from rse_study.data.download import RemoteFile
 from rse_study.data.fetch import downloads, fetch, require_home
 from rse_study.data.hub import read_column
 from rse_study.data.hub_models import Model, describe_model, fetch_model, is_on_machine
-from rse_study.data.location import data_dir, study_folders
 from rse_study.errors import InputError
 
 

@@ -12,8 +12,8 @@ from rse_study.cli.arguments.paths import study_file
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import BAD_INPUT
 from rse_study.cli.terminal.screen import announce, command, json_of, stderr, suggest, with_overrides
+from rse_study.data import data_dir, study_folders
 from rse_study.data.catalogue import CatalogueEntry, list_sets, verify
-from rse_study.data.location import data_dir, study_folders
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
 

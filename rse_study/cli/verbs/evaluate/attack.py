@@ -18,7 +18,7 @@ from rse_study.cli.arguments.paths import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import announce, command, json_of, print_table, say, suggest
 from rse_study.cli.verbs.evaluate.frozen import EncoderRequest, embedder_of
-from rse_study.data.location import cache_dir
+from rse_study.data import cache_dir
 from rse_study.downstream import ADVERSARIAL_STS, ATTACKED, Attacks, Settings
 from rse_study.downstream.attack_models import needs_masked_lm
 from rse_study.downstream.attacked_classifier import PREFIX, AttackedClassifier

@@ -14,10 +14,9 @@ from rse_study.cli.arguments.paths import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import announce, command, json_of, print_table, suggest
 from rse_study.cli.verbs.evaluate.frozen import EncoderRequest
+from rse_study.data import GLUE, cache_dir
 from rse_study.data.hub import GLUE_LAYOUT
 from rse_study.data.labelled import StsPairs
-from rse_study.data.location import cache_dir
-from rse_study.data.tasks import GLUE
 from rse_study.data.text_files import SET_DATA
 from rse_study.downstream import FINE_TUNED, NLI, Attacks, Settings, Tasks
 from rse_study.downstream.fine_tuned_tasks import PREFIX, FineTunedTask, GlueFineTuned, NliFineTuned

@@ -18,8 +18,8 @@ from rse_study.cli.arguments.model import model_name
 from rse_study.cli.arguments.paths import require_device
 from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.data import data_dir
 from rse_study.data.labelled import StsPairs, Variant
-from rse_study.data.location import data_dir
 from rse_study.data.readers import read_sts
 from rse_study.downstream import read_evaluation
 from rse_study.downstream.models import ScoredModel, score_model

@@ -17,7 +17,7 @@ from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.verbs.data.listing import missing_text
 from rse_study.cli.verbs.plan.table import HEADINGS, LEAST_IMPORTANT, as_content, lines_below, stage_rows
-from rse_study.data.location import cache_dir, data_dir
+from rse_study.data import cache_dir, data_dir
 from rse_study.errors import InputErrors
 from rse_study.results.archive import ORIGIN
 from rse_study.results.files.connect import has_ledger

@@ -12,7 +12,7 @@ from analysis.paper.kit import bibtex, how_compared, how_to_replay
 from analysis.paper.layout import write_latex
 from rse_study import open_study
 from rse_study.cli.arguments.paths import require_folder
-from rse_study.data.location import cache_dir
+from rse_study.data import cache_dir
 from rse_study.errors import InputError
 from rse_study.frames.study_results import StudyResults
 from rse_study.results.archive import write_archive
