@@ -20,8 +20,15 @@ from rse_study.data.catalogue import (
     fetched_checksums,
     present,
 )
-from rse_study.data.conversions import CONVERSIONS, documents
-from rse_study.data.download import RemoteFile, download, download_from_hub, on_github, on_hub
+from rse_study.data.download import (
+    CONVERSIONS,
+    RemoteFile,
+    documents,
+    download,
+    download_from_hub,
+    on_github,
+    on_hub,
+)
 from rse_study.data.hub import load_split
 from rse_study.errors import InputError, first_line
 from rse_study.results.files.atomic import write_whole
