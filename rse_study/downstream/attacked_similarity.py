@@ -11,11 +11,11 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from rse_study.activity import ProgressCallback
+from rse_study.assets.attack_resources import ResourceLoader, fingerprint_resources, resources_for
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.data.labelled import StsPairs
 from rse_study.data.readers import DEV_SPLITS, read_sts
 from rse_study.downstream import Attacks, Settings
-from rse_study.downstream.attack_models import ResourceLoader, fingerprint_resources, resources_for
 from rse_study.downstream.attacked_classifier import figures_of, rows_under_attack, summary_row
 from rse_study.downstream.models import ModelFiles
 from rse_study.errors import InputError

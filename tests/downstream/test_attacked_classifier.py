@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from rse_study.assets.attack_resources import fingerprint_resources, resources_for
 from rse_study.data.labelled import Labelled
 from rse_study.downstream import ADVERSARIAL_STS, Attacks, Settings, read_evaluation
-from rse_study.downstream.attack_models import fingerprint_resources, resources_for
 from rse_study.downstream.attacked_classifier import AttackedClassifier
 from rse_study.downstream.models import ModelFiles, ScoredModel, score_model
 from rse_study.errors import InputError, MissingFile

@@ -10,6 +10,7 @@ import typer
 
 from analysis.attacks import summary_table, weak_note, write_attacks
 from rse_study.activity import ActivityCallback
+from rse_study.assets.attack_resources import needs_masked_lm
 from rse_study.assets.tiny import has_minilm
 from rse_study.assets.victim import WEAK, VictimClassifier
 from rse_study.cli import parameters
@@ -20,7 +21,6 @@ from rse_study.cli.terminal.screen import announce, command, json_of, print_tabl
 from rse_study.cli.verbs.evaluate.frozen import EncoderRequest, embedder_of
 from rse_study.data import cache_dir
 from rse_study.downstream import ADVERSARIAL_STS, ATTACKED, Attacks, Settings
-from rse_study.downstream.attack_models import needs_masked_lm
 from rse_study.downstream.attacked_classifier import PREFIX, AttackedClassifier
 from rse_study.downstream.attacked_similarity import AttackedSimilarity
 from rse_study.downstream.models import ModelFiles
