@@ -6,7 +6,6 @@ from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.on_ray.background import BackgroundWork
 from rse_study.on_ray.queue.cell import Cell, StudyCallback
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.cell_sources import FixedCells, GrowingCells, ProposedCells, wanted_cells
@@ -18,7 +17,7 @@ from rse_study.on_ray.queue.stages import (
     path_rounds,
 )
 from rse_study.on_ray.runtime import RayRuntime
-from rse_study.on_ray.scoring import Scoring
+from rse_study.on_ray.scoring import BackgroundWork, Scoring
 from rse_study.on_ray.stored.files import MaterialsCache, StudyFiles
 from rse_study.on_ray.stored.shared_cells import bring_shared_cells, machine_of, machines_of
 from rse_study.on_ray.workers.train_workers import describe

@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import ray
 
-from rse_study.on_ray import background, driver, runtime, scoring, searcher, tuner
+from rse_study.on_ray import driver, runtime, scoring, searcher, tuner
 from rse_study.on_ray.nodes import cluster_watch, elastic
 from rse_study.on_ray.stored import files, lease, ledger_copy
 from rse_study.on_ray.workers import coordinator, evaluations, worker, workplace
@@ -59,8 +59,8 @@ def substituted(world: World) -> Iterator[None]:
     substitutes: list[tuple[Any, str, Any]] = [
         *((module, "time", scheduler) for module in timed),
         *((module, "now", scheduler.iso_now) for module in (queries, lock, budget, ledger)),
-        *((module, "Event", scheduler.event) for module in (runtime, background, ledger_copy)),
-        *((module, "Thread", scheduler.thread) for module in (driver, background, ledger_copy)),
+        *((module, "Event", scheduler.event) for module in (runtime, scoring, ledger_copy)),
+        *((module, "Thread", scheduler.thread) for module in (driver, scoring, ledger_copy)),
         (cluster_watch, "threading", threads),
         (cluster_watch, "PERIOD_SECONDS", 10.0),
         (lease, "Lock", scheduler.lock),
