@@ -15,8 +15,7 @@ from ray.train.v2.torch.torch_trainer import TorchTrainer
 
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.workers.coordinator import ReportMetrics, exchange_call
-from rse_study.on_ray.workers.exchange import IS_TAKEN, Config, PointsByKey
-from rse_study.on_ray.workers.payload import CellPayload
+from rse_study.on_ray.workers.payload import IS_TAKEN, CellPayload, Config, PointsByKey
 
 OUT_OF_MEMORY = "could not create a primitive"  # oneDNN's words where it cannot allocate
 LONGEST = 500
