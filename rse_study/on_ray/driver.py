@@ -1,4 +1,4 @@
-"""Runs a study, from its first cell to its last score, and trackers that follow it."""
+"""Runs a study, from its first cell to its last score; trackers follow it."""
 
 import os
 import re
