@@ -15,7 +15,7 @@ from rse_study.data.hub_models import leave_client_to_its_process
 from rse_study.errors import InputError, first_line
 from rse_study.on_ray.queue.cell import StudyCallback
 from rse_study.on_ray.runtime import RayRuntime
-from rse_study.on_ray.stored.files import MaterialsCache, StudyFiles
+from rse_study.on_ray.stored import MaterialsCache, StudyFiles
 from rse_study.on_ray.stored.ledger_copy import CopyingCallback, stored_study
 from rse_study.on_ray.study_run import AskConsent, ReadEvaluation, StudyRun
 from rse_study.on_ray.tuner import SHOWN

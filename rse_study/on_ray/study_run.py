@@ -18,7 +18,7 @@ from rse_study.on_ray.queue.stages import (
 )
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.scoring import BackgroundWork, Scoring
-from rse_study.on_ray.stored.files import MaterialsCache, StudyFiles
+from rse_study.on_ray.stored import MaterialsCache, StudyFiles
 from rse_study.on_ray.stored.shared_cells import bring_shared_cells, machine_of, machines_of
 from rse_study.on_ray.workers.train_workers import describe
 from rse_study.results.files.ledger import Ledger

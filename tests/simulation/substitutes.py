@@ -13,9 +13,9 @@ from typing import Any
 import psutil
 import ray
 
-from rse_study.on_ray import driver, runtime, scoring, searcher, tuner
+from rse_study.on_ray import driver, runtime, scoring, searcher, stored, tuner
 from rse_study.on_ray.nodes import cluster_watch, elastic
-from rse_study.on_ray.stored import files, lease, ledger_copy
+from rse_study.on_ray.stored import lease, ledger_copy
 from rse_study.on_ray.workers import coordinator, evaluations, worker, workplace
 from rse_study.results.files import connect, ledger, lock, queries
 from rse_study.search import budget
@@ -69,7 +69,7 @@ def substituted(world: World) -> Iterator[None]:
         (workplace, "Event", scheduler.event), (workplace, "Thread", scheduler.thread),
         (workplace, "cache_dir", lambda: world.root / "caches" / world.process.machine),
         (workplace, "storage_cache", lambda: world.root / "caches" / world.process.machine / "storage"),
-        (files, "storage_cache", lambda: world.root / "caches" / world.process.machine / "storage"),
+        (stored, "storage_cache", lambda: world.root / "caches" / world.process.machine / "storage"),
         (vars(workplace.Workplace)["materials"], "lock", nullcontext()),  # cached_property's, until Python 3.12
         (folders, "locked", lambda path: held.setdefault(path, scheduler.lock())),
         (coordinator, "os", with_pid),

@@ -10,7 +10,7 @@ from typing import ParamSpec
 
 from rse_study.errors import InputError, Unavailable, first_line
 from rse_study.on_ray.queue.cell import StudyCallback
-from rse_study.on_ray.stored.files import StudyFiles
+from rse_study.on_ray.stored import StudyFiles
 from rse_study.on_ray.stored.lease import BEAT_SECONDS, DriverLease
 from rse_study.results.files.atomic import write_whole
 from rse_study.results.files.backup import attach_backup, copy_of, is_ledger, write_backup

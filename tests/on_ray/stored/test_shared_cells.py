@@ -4,7 +4,7 @@ import torch
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.cell_sources import FixedCells
 from rse_study.on_ray.queue.stages import grid_cells
-from rse_study.on_ray.stored.files import StudyFiles
+from rse_study.on_ray.stored import StudyFiles
 from rse_study.on_ray.stored.shared_cells import bring_shared_cells, machine_of
 from rse_study.results.bit_equality import SIMILARITY_DIGITS
 from rse_study.results.files.evaluation_file import (

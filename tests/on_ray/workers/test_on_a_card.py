@@ -11,7 +11,7 @@ from rse_study.errors import InputError
 from rse_study.on_ray import scoring
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.runtime import RayRuntime
-from rse_study.on_ray.stored.files import MaterialsCache, Payloads, StudyFiles
+from rse_study.on_ray.stored import MaterialsCache, Payloads, StudyFiles
 from rse_study.on_ray.workers import worker
 from rse_study.on_ray.workers.evaluations import evaluate_baseline, evaluate_cell
 from rse_study.on_ray.workers.worker import end_of_group, run_loop
