@@ -13,7 +13,7 @@ from ray.tune.logger import LoggerCallback, TBXLoggerCallback
 from rse_study.activity import graceful_interrupt
 from rse_study.data.hub_models import leave_client_to_its_process
 from rse_study.errors import InputError, first_line
-from rse_study.on_ray.queue.cell import StudyCallback
+from rse_study.on_ray.queue import StudyCallback
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.stored import MaterialsCache, StudyFiles
 from rse_study.on_ray.stored.ledger_copy import CopyingCallback, stored_study

@@ -12,7 +12,7 @@ import ray
 
 from rse_study.downstream.models import CLASSIFIERS, FineTunedEvaluation
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.on_ray.queue.cell import Cell, StudyCallback
+from rse_study.on_ray.queue import Cell, StudyCallback
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.stored import MaterialsCache, StudyFiles
 from rse_study.on_ray.workers.evaluations import as_they_come, start_scoring

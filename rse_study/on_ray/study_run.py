@@ -6,7 +6,7 @@ from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.on_ray.queue.cell import Cell, StudyCallback
+from rse_study.on_ray.queue import Cell, StudyCallback
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.cell_sources import FixedCells, GrowingCells, ProposedCells, wanted_cells
 from rse_study.on_ray.queue.stages import (

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue import Cell
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.cell_sources import FixedCells
 from rse_study.on_ray.queue.stages import confirm_cells

@@ -18,7 +18,7 @@ from rse_study.cluster.node_capacity import (
 from rse_study.errors import Unavailable
 from rse_study.on_ray.nodes.cluster_watch import ClusterWatch
 from rse_study.on_ray.nodes.private_ray import autoscaler_requests
-from rse_study.on_ray.queue.cell import Cell, StudyCallback
+from rse_study.on_ray.queue import Cell, StudyCallback
 from rse_study.study.definition.resources import Resources
 
 MAX_BUNDLES = 500  # an autoscaler packs them one by one

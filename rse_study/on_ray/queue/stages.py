@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rse_study.on_ray.queue.cell import Cell, Identify
+from rse_study.on_ray.queue import Cell, Identify
 from rse_study.on_ray.queue.cell_sources import wanted_cells
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import cells_for_next_run

@@ -9,7 +9,7 @@ from threading import Event, Thread
 from typing import ParamSpec
 
 from rse_study.errors import InputError, Unavailable, first_line
-from rse_study.on_ray.queue.cell import StudyCallback
+from rse_study.on_ray.queue import StudyCallback
 from rse_study.on_ray.stored import StudyFiles
 from rse_study.on_ray.stored.lease import BEAT_SECONDS, DriverLease
 from rse_study.results.files.atomic import write_whole

@@ -13,7 +13,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from rse_study.cluster.node_capacity import Node, slots
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue import Cell
 from rse_study.results.bit_equality import what_differs
 from rse_study.results.files.atomic import write_whole
 from rse_study.results.files.evaluation_file import ITEMS_FILE, write_evaluations, written_rows

@@ -9,7 +9,7 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.on_ray import scoring
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue import Cell
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.stored import MaterialsCache, Payloads, StudyFiles
 from rse_study.on_ray.workers import worker

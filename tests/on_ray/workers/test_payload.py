@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue import Cell
 from rse_study.on_ray.stored import MaterialsCache, Payloads, StudyFiles
 from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.on_ray.workers.workplace import workplace

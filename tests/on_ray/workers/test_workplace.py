@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue import Cell
 from rse_study.on_ray.stored import MaterialsCache, Payloads, StudyFiles
 from rse_study.on_ray.workers.workplace import WORK, work_folder, workplace
 from rse_study.storage.storage import Storage
