@@ -11,8 +11,8 @@ from rse_study.data.labelled import Labelled
 from rse_study.downstream import Attacks, Settings
 from rse_study.downstream.fine_tuned_tasks import NliFineTuned
 from rse_study.on_ray.driver import run_study
+from rse_study.on_ray.workers import CellPayload
 from rse_study.on_ray.workers.evaluations import evaluate_cell
-from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.results.files.evaluation_file import read_evaluations, write_evaluations
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import baselines_folder, cell_folder

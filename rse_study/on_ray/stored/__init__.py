@@ -13,7 +13,7 @@ from rse_study.downstream.models import RelocatableEvaluation
 from rse_study.evaluation import class_in
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.queue import Cell
-from rse_study.on_ray.workers.payload import BaselinePayload, CellPayload
+from rse_study.on_ray.workers import BaselinePayload, CellPayload
 from rse_study.on_ray.workers.workplace import StoredFolder, storage_cache
 from rse_study.results.files.atomic import write_whole
 from rse_study.results.files.evaluation_file import EVALUATIONS_FILE, ITEMS_FILE

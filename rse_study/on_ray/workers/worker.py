@@ -12,9 +12,9 @@ import torch
 from rse_study.distributed import Group
 from rse_study.errors import InputError, NonFiniteLoss, Unavailable
 from rse_study.evaluation.evaluations import Evaluation
+from rse_study.on_ray.workers import CellPayload
 from rse_study.on_ray.workers.coordinator import SCORED, Reporter, ReportMetrics
 from rse_study.on_ray.workers.evaluations import score_cell
-from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.on_ray.workers.train_workers import GroupEnded, GroupMember, TrainWorkers, describe
 from rse_study.on_ray.workers.workplace import work_folder, workplace
 from rse_study.results.files.evaluation_file import EVALUATIONS_FILE, ITEMS_FILE

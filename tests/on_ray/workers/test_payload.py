@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rse_study.on_ray.queue import Cell
 from rse_study.on_ray.stored import MaterialsCache, Payloads, StudyFiles
-from rse_study.on_ray.workers.payload import CellPayload
+from rse_study.on_ray.workers import CellPayload
 from rse_study.on_ray.workers.workplace import workplace
 from rse_study.study.definition.resources import Resources
 from rse_study.training.trial import Trial
