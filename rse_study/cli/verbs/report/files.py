@@ -7,8 +7,7 @@ from typing import Literal, cast
 
 from analysis.comparison import comparison_of
 from analysis.contents import contents_of
-from analysis.figure_files import ImageKind, write_figures
-from analysis.paper.kit import bibtex, how_compared, how_to_replay
+from analysis.paper.kit import ImageKind, bibtex, how_compared, how_to_replay, write_figures
 from analysis.paper.layout import write_latex
 from rse_study import open_study
 from rse_study.cli.arguments.paths import require_folder
