@@ -60,12 +60,10 @@ def check_generator(
     known = _accuracies(Path(name) / META)
     model, unigram = known or _measure(name, revision, tokenizer, usable, root, sentences)
     if model <= unigram:
-        raise InputError(
-            f"the generator guesses {model:.1%} of masked tokens, the commonest token alone {unigram:.1%}",
-            where=name,
-            rule="a generator must beat the unigram baseline, else replaced tokens are trivial to find",
-            remedy="Use a larger corpus or another generator, or set lambda2: 0",
-        )
+        what = f"the generator guesses {model:.1%} of masked tokens, the commonest token alone {unigram:.1%}"
+        rule = "a generator must beat the unigram baseline, else replaced tokens are trivial to find"
+        remedy = "Use a larger corpus or another generator, or set lambda2: 0"
+        raise InputError(what, where=name, rule=rule, remedy=remedy)
 
 
 def _accuracies(meta: Path) -> tuple[float, float] | None:

@@ -25,12 +25,9 @@ def fingerprint_of_model(path_or_name: str, revision: str = "main") -> str:
     for path in files:
         require_regular(path)
     if not any(path.suffix in WEIGHTS for path in files):
-        raise InputError(
-            "no weights in this folder",
-            where=path_or_name,
-            rule="a model is config.json, a tokenizer and weights (*.safetensors or *.bin)",
-            remedy="Give the folder that save_pretrained wrote",
-        )
+        rule = "a model is config.json, a tokenizer and weights (*.safetensors or *.bin)"
+        remedy = "Give the folder that save_pretrained wrote"
+        raise InputError("no weights in this folder", where=path_or_name, rule=rule, remedy=remedy)
     return fingerprint_of({str(path.relative_to(folder)): hash_file(path) for path in files})
 
 

@@ -44,11 +44,8 @@ def minilm_folder() -> Path:
     """Return the folder of all-MiniLM-L6-v2 inside the installed package."""
     found = importlib.util.find_spec(PACKAGE)
     if found is None or found.origin is None:
-        raise InputError(
-            "the encoder `minilm` is not installed",
-            rule="it comes with the extra `minilm`",
-            remedy="Run: pip install 'rse-study[minilm]'",
-        )
+        rule, remedy = "it comes with the extra `minilm`", "Run: pip install 'rse-study[minilm]'"
+        raise InputError("the encoder `minilm` is not installed", rule=rule, remedy=remedy)
     return Path(found.origin).parent / "model"
 
 

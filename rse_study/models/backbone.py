@@ -47,17 +47,14 @@ def require_sites(backbone: nn.Module, num_needed: int) -> list[nn.Module]:
     """Return the sites of a backbone; raise InputError if they are too few."""
     sites, name = find_sites(backbone), type(backbone).__name__
     if not sites:
-        raise InputError(
-            f"{name} has no known sites (`embeddings`, and a list of layers)",
-            rule="weights, first_last pooling and the discriminator act between the blocks of an encoder",
-            remedy="Use a BERT, RoBERTa, DistilBERT or ModernBERT checkpoint, or set phi = 0 and lambda2 = 0.",
-        )
+        what = f"{name} has no known sites (`embeddings`, and a list of layers)"
+        rule = "weights, first_last pooling and the discriminator act between the blocks of an encoder"
+        remedy = "Use a BERT, RoBERTa, DistilBERT or ModernBERT checkpoint, or set phi = 0 and lambda2 = 0."
+        raise InputError(what, rule=rule, remedy=remedy)
     if len(sites) < num_needed:
-        raise InputError(
-            f"{num_needed} sites are asked of {name}",
-            rule=f"it has {len(sites)}: the embedding block and {len(sites) - 1} layers",
-            remedy=f"Lower method.masks.num_layers to {len(sites) - 1} or less.",
-        )
+        rule = f"it has {len(sites)}: the embedding block and {len(sites) - 1} layers"
+        remedy = f"Lower method.masks.num_layers to {len(sites) - 1} or less."
+        raise InputError(f"{num_needed} sites are asked of {name}", rule=rule, remedy=remedy)
     return sites
 
 

@@ -97,12 +97,11 @@ def save_encoder(directory: Path, encoder: SentenceEncoder, tokenizer: Any, temp
 def export(directory: Path, encoder: SentenceEncoder, tokenizer: Any) -> None:
     """Save into a new folder; InputError if sentence-transformers would differ."""
     if encoder.pooling not in POOLINGS:
-        raise InputError(
-            f"pooling {encoder.pooling!r}",
-            where=str(directory),
-            rule="sentence-transformers cannot express it: it has neither an average of two layers nor a template",
-            remedy="Export a model with cls or mean pooling; this one stays readable for `rse-study evaluate`.",
+        rule = (
+            "sentence-transformers cannot express it: it has neither an average of two layers nor a template"
         )
+        remedy = "Export a model with cls or mean pooling; this one stays readable for `rse-study evaluate`."
+        raise InputError(f"pooling {encoder.pooling!r}", where=str(directory), rule=rule, remedy=remedy)
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise InputError("there is something here already", where=str(directory), remedy="Name a new folder.")
     vectors = Embedder(encoder, tokenizer)(TEXTS)
@@ -142,12 +141,10 @@ def _compare(directory: Path, vectors: Float[np.ndarray, "n d"], pooling: str, w
     for library, theirs in found.items():
         moved = float(np.abs(theirs - vectors).max() / np.abs(vectors).max())
         if not moved <= TOLERANCE:
-            raise InputError(
-                f"its vectors in {library} differ by {moved:.1%} from those that were scored",
-                where=where,
-                rule="an export gives the same vectors everywhere, so that none is written",
-                remedy="`rse-study evaluate` reads the cell's own folder; please report this family of encoders",
-            )
+            what = f"its vectors in {library} differ by {moved:.1%} from those that were scored"
+            rule = "an export gives the same vectors everywhere, so that none is written"
+            remedy = "`rse-study evaluate` reads the cell's own folder; please report this family of encoders"
+            raise InputError(what, where=where, rule=rule, remedy=remedy)
 
 
 def _by_transformers(directory: Path, pooling: str) -> Float[np.ndarray, "n d"]:

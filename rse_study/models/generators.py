@@ -44,12 +44,8 @@ def load_generator(path_or_name: str | Path, revision: str = "main") -> Generato
     with reading(name, REMEDY, "no masked language model"), quiet_loading():
         model, report = pretrained(AutoModelForMaskedLM, name, config, revision)
     if report["missing_keys"]:
-        raise InputError(
-            f"it has no masked-LM head: {sorted(report['missing_keys'])[0]!r} is missing",
-            where=name,
-            rule=RULE,
-            remedy=REMEDY,
-        )
+        what = f"it has no masked-LM head: {sorted(report['missing_keys'])[0]!r} is missing"
+        raise InputError(what, where=name, rule=RULE, remedy=REMEDY)
     return Generator(model, tokenizer, name)
 
 

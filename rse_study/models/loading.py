@@ -148,12 +148,9 @@ def _require_place(name: str, *files: str) -> None:
     looks_local = Path(name).exists() or name.startswith((".", "/", "~")) or name.count("/") > 1
     if looks_local and not any((Path(name) / file).is_file() for file in files):
         what = f"no {files[0]} in this folder" if Path(name).is_dir() else "no such folder"
-        raise InputError(
-            what,
-            where=name,
-            rule="an encoder is a folder in Hugging Face's layout, or a hub name",
-            remedy="Give the folder that save_pretrained wrote.",
-        )
+        rule = "an encoder is a folder in Hugging Face's layout, or a hub name"
+        remedy = "Give the folder that save_pretrained wrote."
+        raise InputError(what, where=name, rule=rule, remedy=remedy)
 
 
 def load_tokenizer(name: str, revision: str = "main") -> Any:
@@ -168,22 +165,17 @@ def load_tokenizer(name: str, revision: str = "main") -> Any:
         rule, remedy = "to a tokenizer without words every word is unknown", f"Get all its files. {HUB}"
         raise InputError("cannot be loaded (its vocabulary is missing)", where=name, rule=rule, remedy=remedy)
     if tokenizer.pad_token_id is None:
-        raise InputError(
-            "its tokenizer has no padding token",
-            where=name,
-            rule="sentences of a batch are padded to one length",
-            remedy="Add one to the tokenizer (and an embedding row for it) and save both.",
-        )
+        rule = "sentences of a batch are padded to one length"
+        remedy = "Add one to the tokenizer (and an embedding row for it) and save both."
+        raise InputError("its tokenizer has no padding token", where=name, rule=rule, remedy=remedy)
     recorded = Recorded(name, revision)
     with opening(name, "tokenizer_config.json"):
         tokenizer.model_max_length = min(tokenizer.model_max_length, recorded.max_length or math.inf)
     if recorded.transformer.get("do_lower_case") and not _lowers(tokenizer):
-        raise InputError(
-            "its texts are to be lowered (do_lower_case), and its tokenizer does not",
-            where=name,
-            rule="our encoder reads a text as its tokenizer does",
-            remedy="`rse-study evaluate` can score it as it is; save it again with a tokenizer that lowers",
-        )
+        what = "its texts are to be lowered (do_lower_case), and its tokenizer does not"
+        rule = "our encoder reads a text as its tokenizer does"
+        remedy = "`rse-study evaluate` can score it as it is; save it again with a tokenizer that lowers"
+        raise InputError(what, where=name, rule=rule, remedy=remedy)
     return tokenizer
 
 
@@ -218,12 +210,9 @@ def _pretrained(name: str, config: Any, revision: str, kind: PoolingKind) -> tup
     needs_pooler = kind == "pooler"
     missing = [key for key in sorted(report["missing_keys"]) if needs_pooler or not key.startswith("pooler.")]
     if missing:
-        raise InputError(
-            f"{len(missing)} weights are missing, the first is {missing[0]!r}",
-            where=name,
-            rule="a pretrained encoder brings all its weights",
-            remedy="Is this the right folder?",
-        )
+        what = f"{len(missing)} weights are missing, the first is {missing[0]!r}"
+        rule, remedy = "a pretrained encoder brings all its weights", "Is this the right folder?"
+        raise InputError(what, where=name, rule=rule, remedy=remedy)
     return backbone, set(report["unexpected_keys"])
 
 
@@ -248,12 +237,8 @@ def _assemble(name: str, backbone: nn.Module, tokenizer: Any, kind: PoolingKind)
         )
         raise InputError("it has no pooler", where=name, rule=rule, remedy=remedy)
     if kind == "prompt" and tokenizer.mask_token_id is None:
-        raise InputError(
-            "its tokenizer has no [MASK]",
-            where=name,
-            rule="prompt pooling reads the vector there",
-            remedy="Use cls, mean or first_last pooling.",
-        )
+        rule, remedy = "prompt pooling reads the vector there", "Use cls, mean or first_last pooling."
+        raise InputError("its tokenizer has no [MASK]", where=name, rule=rule, remedy=remedy)
     return encoder
 
 
@@ -275,20 +260,16 @@ def _check_ids(name: str, encoder: SentenceEncoder, tokenizer: Any) -> None:
     """Raise InputError unless the tokenizer is that of the embedding."""
     num_rows, num_tokens = encoder.backbone.get_input_embeddings().weight.shape[0], num_ids(tokenizer)
     if not num_rows / 2 <= num_tokens <= num_rows:
-        raise InputError(
-            f"its tokenizer has {num_tokens} tokens, its embedding {num_rows} rows",
-            where=name,
-            rule="every token needs a word embedding, and most word embeddings a token",
-            remedy="Tokenizer and weights are of different models.",
-        )
+        what = f"its tokenizer has {num_tokens} tokens, its embedding {num_rows} rows"
+        rule = "every token needs a word embedding, and most word embeddings a token"
+        remedy = "Tokenizer and weights are of different models."
+        raise InputError(what, where=name, rule=rule, remedy=remedy)
     wanted = encoder.config.pad_token_id
     if wanted is not None and wanted != tokenizer.pad_token_id:
-        raise InputError(
-            f"its tokenizer pads with token {tokenizer.pad_token_id}, its config.json says {wanted}",
-            where=name,
-            rule="the model takes the position of a token, or its padding, from that token",
-            remedy="Set pad_token_id in config.json, or pad_token of the tokenizer, to what it was trained with",
-        )
+        what = f"its tokenizer pads with token {tokenizer.pad_token_id}, its config.json says {wanted}"
+        rule = "the model takes the position of a token, or its padding, from that token"
+        remedy = "Set pad_token_id in config.json, or pad_token of the tokenizer, to what it was trained with"
+        raise InputError(what, where=name, rule=rule, remedy=remedy)
 
 
 @contextmanager

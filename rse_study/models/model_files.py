@@ -259,10 +259,7 @@ def stored_pooling(path_or_name: str | Path, revision: str = "main") -> StoredPo
         return recorded.ours
     recorded.check_expressible()
     if not recorded.modules:
-        raise InputError(
-            "no pooling is recorded beside the weights",
-            where=str(path_or_name),
-            rule="cls, mean, first_last and prompt give different vectors",
-            remedy="Say which one is meant.",
-        )
+        what = "no pooling is recorded beside the weights"
+        rule, remedy = "cls, mean, first_last and prompt give different vectors", "Say which one is meant."
+        raise InputError(what, where=str(path_or_name), rule=rule, remedy=remedy)
     return StoredPooling(pooling=recorded.poolings[0])

@@ -215,12 +215,10 @@ def train_in_process(
 def _require_one_view(collectives: Collectives, device: torch.device, directory: Path, t: int) -> None:
     """Raise DifferentCheckpoints unless all workers read one step (-1: a finished cell)."""
     if not collectives.agree(t, device):
-        raise DifferentCheckpoints(
-            "the workers found different checkpoints",
-            where=str(directory),
-            rule="all workers read one folder, which rank 0 writes",
-            remedy="Keep studies on storage that all machines share (--store)",
-        )
+        what = "the workers found different checkpoints"
+        rule = "all workers read one folder, which rank 0 writes"
+        remedy = "Keep studies on storage that all machines share (--store)"
+        raise DifferentCheckpoints(what, where=str(directory), rule=rule, remedy=remedy)
 
 
 def _last_point(ended: Result, directory: Path, group: Collectives, publish: Publish) -> Points:

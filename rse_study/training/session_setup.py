@@ -94,12 +94,9 @@ def _batches(
 ) -> Batches:
     corpus = TokenisedCorpus.open(materials.corpus)
     if corpus.meta.vocabulary_fingerprint != vocabulary_fingerprint(tokenizer):
-        raise InputError(
-            "the corpus was tokenised with another vocabulary",
-            where=str(materials.corpus),
-            rule=f"its ids must be those of {materials.base}",
-            remedy="Tokenise it again",
-        )
+        what = "the corpus was tokenised with another vocabulary"
+        rule, remedy = f"its ids must be those of {materials.base}", "Tokenise it again"
+        raise InputError(what, where=str(materials.corpus), rule=rule, remedy=remedy)
     rank, size = collectives.rank, collectives.size
     return Batches(corpus, trial.batch_size, streams, rank, size, are_fixed=trial.graphed)
 
@@ -116,12 +113,9 @@ def _generator(trial: Trial, materials: Materials, tokenizer: Any) -> Generator 
 def require_equal_shares(trial: Trial, workers: int) -> None:
     """Raise InputError unless so many workers can train, with an equal share each."""
     if trial.batch_size % workers != 0:
-        raise InputError(
-            f"batch_size = {trial.batch_size}",
-            where="trial",
-            rule=f"must be a multiple of the {workers} workers: each takes an equal share",
-            remedy="Change batch_size or the number of workers",
-        )
+        rule = f"must be a multiple of the {workers} workers: each takes an equal share"
+        remedy = "Change batch_size or the number of workers"
+        raise InputError(f"batch_size = {trial.batch_size}", where="trial", rule=rule, remedy=remedy)
     if trial.graphed and workers > 1:
         rule, remedy = "records the steps of one worker", "Use one worker, or graphed: false"
         raise InputError(f"graphed: true with {workers} workers", where="trial", rule=rule, remedy=remedy)
