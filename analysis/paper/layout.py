@@ -65,13 +65,7 @@ def latex_layouts(comparison: Comparison, cited: str = "") -> dict[str, str]:
 def contrasts_of(comparison: Comparison) -> pd.DataFrame:
     """Return all statistics of each row's differences; BCa is empty below 6 seeds."""
     rows = [
-        {
-            "row": row,
-            "minus": comparison.baseline,
-            "n": one.n,
-            "mean": one.mean,
-            **contrast_numbers(one),
-        }
+        {"row": row, "minus": comparison.baseline, "n": one.n, "mean": one.mean, **contrast_numbers(one)}
         for row, one in comparison.compared.items()
         if one is not None
     ]

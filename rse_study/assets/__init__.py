@@ -97,11 +97,7 @@ def _measure(
 
 
 def prepare(
-    trial: Trial,
-    cache_dir: Path,
-    data_dir: Path,
-    callback: ActivityCallback = SILENCE,
-    beside: Path = Path(),
+    trial: Trial, cache_dir: Path, data_dir: Path, callback: ActivityCallback = SILENCE, beside: Path = Path()
 ) -> Materials:
     """Collect or build everything a trial needs for training and selection.
 

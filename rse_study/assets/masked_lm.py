@@ -117,11 +117,7 @@ class LengthSorted:
 
 
 def train_masked_lm(
-    model: Any,
-    corpus: TokenisedCorpus,
-    spec: MaskedLMTraining,
-    on_progress: TrainingCallback,
-    steps: Path,
+    model: Any, corpus: TokenisedCorpus, spec: MaskedLMTraining, on_progress: TrainingCallback, steps: Path
 ) -> None:
     """Train the parameters of `model` that require a gradient, seeded.
 

@@ -131,22 +131,17 @@ def adversarial_texts(
     def make() -> Made:
         embed, recipe = reference.load(), RECIPES.get(replayed.recipe)()
         attack = recipe.build(resources_of(replayed.recipe, data_dir))
-        victim, where = (
-            probabilities_by(probe_of(embed, few.training), embed),
-            f"{few.inputs.name} {few.inputs.split}",
-        )
+        victim = probabilities_by(probe_of(embed, few.training), embed)
+        where = f"{few.inputs.name} {few.inputs.split}"
         outcomes = _outcomes(attack, victim, few.inputs, replayed, where, on_progress)
-        attacked, figures = (
-            replace(few.inputs, texts=[row.adversarial for row in outcomes]),
-            summarise(outcomes),
-        )
+        attacked = replace(few.inputs, texts=[row.adversarial for row in outcomes])
         texts = ReplayedTexts(few.training, few.inputs, attacked, attack.label, replayed.reference)
-        shares = {
-            "clean_accuracy": figures.original_accuracy,
-            "accuracy_under_attack": figures.accuracy_under_attack,
+        figures = summarise(outcomes)
+        return texts, outcomes, {
+            "clean_accuracy": 100 * figures.original_accuracy,
+            "accuracy_under_attack": 100 * figures.accuracy_under_attack,
+            "mean_queries": figures.mean_queries,
         }
-        named = {name: 100 * share for name, share in shares.items()}
-        return texts, outcomes, {**named, "mean_queries": figures.mean_queries}
 
     return _built(root, TEXTS, key, make)
 

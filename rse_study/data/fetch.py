@@ -70,10 +70,8 @@ class Source:
             name = path or "archive.tar.gz"
             if (local / name).is_file():
                 return local / name
-            rule, remedy = (
-                "a mirror folder must hold every file that is needed",
-                "Add it, or remove the folder",
-            )
+            rule = "a mirror folder must hold every file that is needed"
+            remedy = "Add it, or remove the folder"
             raise InputError(f"holds no {name}", where=str(local), rule=rule, remedy=remedy)
         if isinstance(home, FileHome) and home.commit:
             return download(self.describe(home, path), self.on_progress)

@@ -109,11 +109,7 @@ class AttackedClassifier:
     @property
     def measures(self) -> tuple[Measure, ...]:
         return (
-            Measure(
-                name=f"{self.name} success",
-                metric=f"{self.name}/success_rate",
-                direction="minimize",
-            ),
+            Measure(name=f"{self.name} success", metric=f"{self.name}/success_rate", direction="minimize"),
             Measure(name=f"{self.name} accuracy", metric=f"{self.name}/accuracy_under_attack"),
         )
 

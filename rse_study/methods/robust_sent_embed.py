@@ -206,10 +206,8 @@ class RobustSentEmbed(Method):
             losses = info_nce(views.z, views.z_pos[None], others, own, self.temperature)
             return losses.sum() / batch.num_rows, {"contrastive": (1 / batch.num_rows, losses)}
         if self.z_adv_negatives == "included":
-            others, own = (
-                torch.cat([others, run.collectives.gather(views.z_adv)]),
-                torch.cat([own, own], dim=1),
-            )
+            others = torch.cat([others, run.collectives.gather(views.z_adv)])
+            own = torch.cat([own, own], dim=1)
         losses = self._first_term(views, others, own)
         terms = {"contrastive": (1 / batch.num_rows, losses)}
         if self.lambda1 > 0:

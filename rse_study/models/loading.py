@@ -231,10 +231,8 @@ def _assemble(name: str, backbone: nn.Module, tokenizer: Any, kind: PoolingKind)
     encoder = SentenceEncoder(backbone, kind, tokenizer.mask_token_id)
     _check_ids(name, encoder, tokenizer)
     if kind == "pooler" and getattr(encoder.backbone, "pooler", None) is None:
-        rule, remedy = (
-            "this pooling is the checkpoint's own, of its [CLS]",
-            "Use cls, mean or first_last pooling.",
-        )
+        rule = "this pooling is the checkpoint's own, of its [CLS]"
+        remedy = "Use cls, mean or first_last pooling."
         raise InputError("it has no pooler", where=name, rule=rule, remedy=remedy)
     if kind == "prompt" and tokenizer.mask_token_id is None:
         rule, remedy = "prompt pooling reads the vector there", "Use cls, mean or first_last pooling."
