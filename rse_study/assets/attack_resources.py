@@ -9,22 +9,9 @@ from pathlib import Path
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.store import build, write_meta
 from rse_study.assets.tiny import MiniLMGenerator, minilm_folder, minilm_generator
-from rse_study.data import cache_dir
+from rse_study.data import cache_dir, lexicons
 from rse_study.data.corpus import Corpus, read_corpus
 from rse_study.data.hub_models import Model, UnknownModel, check_model, local_name
-from rse_study.data.lexicons import (
-    ARCHIVE,
-    FOLDER,
-    KEYBOARD,
-    LOOKALIKES,
-    PPDB,
-    STOP_WORDS,
-    SynonymList,
-    english_stopwords,
-    keyboard,
-    lookalikes,
-    wordnet_fingerprint,
-)
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack_recipe import AttackResources, NamedModel, Resource
@@ -79,29 +66,29 @@ def word_lists(root: Path, recipe: str, data_dir: Path) -> Path:
 
 
 def _synonym_lists(data_dir: Path) -> str:
-    return _synonym_lists_of(data_dir, hash_file(find_file(PPDB, data_dir)))
+    return _synonym_lists_of(data_dir, hash_file(find_file(lexicons.PPDB, data_dir)))
 
 
 @lru_cache(maxsize=2)
 def _synonym_lists_of(data_dir: Path, content: str) -> str:
     """Fingerprint tens of thousands of synonym pairs, once per file content."""
-    return fingerprint_of(SynonymList.open(data_dir).synonyms)
+    return fingerprint_of(lexicons.SynonymList.open(data_dir).synonyms)
 
 
 _FILES: dict[Resource, tuple[str | Path, ...]] = {
-    Resource.WORDNET: (FOLDER / ARCHIVE,),
-    Resource.STOP_WORDS: (STOP_WORDS,),
-    Resource.SYNONYM_LISTS: (PPDB,),
-    Resource.LOOK_ALIKES: (LOOKALIKES,),
-    Resource.KEYBOARD: (KEYBOARD,),
+    Resource.WORDNET: (lexicons.FOLDER / lexicons.ARCHIVE,),
+    Resource.STOP_WORDS: (lexicons.STOP_WORDS,),
+    Resource.SYNONYM_LISTS: (lexicons.PPDB,),
+    Resource.LOOK_ALIKES: (lexicons.LOOKALIKES,),
+    Resource.KEYBOARD: (lexicons.KEYBOARD,),
 }
 """Files in the data folder; models are not among them."""
 _BY_CONTENT: dict[Resource, Callable[[Path], str]] = {
-    Resource.WORDNET: wordnet_fingerprint,
-    Resource.STOP_WORDS: lambda data_dir: fingerprint_of(sorted(english_stopwords(data_dir))),
+    Resource.WORDNET: lexicons.wordnet_fingerprint,
+    Resource.STOP_WORDS: lambda data_dir: fingerprint_of(sorted(lexicons.english_stopwords(data_dir))),
     Resource.SYNONYM_LISTS: _synonym_lists,
-    Resource.LOOK_ALIKES: lambda data_dir: fingerprint_of(lookalikes(data_dir)),
-    Resource.KEYBOARD: lambda data_dir: fingerprint_of(keyboard(data_dir)),
+    Resource.LOOK_ALIKES: lambda data_dir: fingerprint_of(lexicons.lookalikes(data_dir)),
+    Resource.KEYBOARD: lambda data_dir: fingerprint_of(lexicons.keyboard(data_dir)),
     Resource.SENTENCE_SIMILARITY: lambda data_dir: fingerprint_of_model(str(minilm_folder())),
 }
 

@@ -137,11 +137,11 @@ def adversarial_texts(
         attacked = replace(few.inputs, texts=[row.adversarial for row in outcomes])
         texts = ReplayedTexts(few.training, few.inputs, attacked, attack.label, replayed.reference)
         figures = summarise(outcomes)
-        return texts, outcomes, {
+        named = {
             "clean_accuracy": 100 * figures.original_accuracy,
             "accuracy_under_attack": 100 * figures.accuracy_under_attack,
-            "mean_queries": figures.mean_queries,
         }
+        return texts, outcomes, {**named, "mean_queries": figures.mean_queries}
 
     return _built(root, TEXTS, key, make)
 

@@ -16,17 +16,9 @@ from transformers.utils import logging as hf_logging
 from rse_study.data.hub_models import hub_arguments
 from rse_study.data.tokenised import num_ids
 from rse_study.errors import InputError
+from rse_study.models import model_files
 from rse_study.models.embedder import check_vectors
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.model_files import (
-    AGAIN,
-    MODULES,
-    Recorded,
-    check_files,
-    reading,
-    require_tokenizer_files,
-    stored_pooling,
-)
 from rse_study.models.pooling import KINDS, PoolingKind
 from rse_study.registry import did_you_mean
 from rse_study.streams import Streams
@@ -101,7 +93,7 @@ def load_encoder(
     encoder = _assemble(name, backbone, tokenizer, kind)
     encoder.has_unread_pooler = any("pooler." in key for key in unread)
     remedy = "Is its config.json whole? If so, this family cannot be used: take another encoder"
-    with reading(name, remedy, f"a short forward of {config.model_type} fails"):
+    with model_files.reading(name, remedy, f"a short forward of {config.model_type} fails"):
         check_vectors(name, encoder, tokenizer)
     return encoder, tokenizer
 
@@ -133,7 +125,7 @@ def load_config(name: str, revision: str = "main") -> Any:
     """Load the Hugging Face configuration of a folder or hub name."""
     _require_place(name, "config.json")
     if Path(name).is_dir():
-        check_files(Path(name))
+        model_files.check_files(Path(name))
     with opening(name, "config.json"):
         return AutoConfig.from_pretrained(name, **hub_arguments(name, revision), trust_remote_code=False)
 
@@ -156,7 +148,7 @@ def _require_place(name: str, *files: str) -> None:
 def load_tokenizer(name: str, revision: str = "main") -> Any:
     """Load a tokenizer with its stored length limit; it must have a padding token."""
     if Path(name).is_dir():
-        require_tokenizer_files(Path(name))
+        model_files.require_tokenizer_files(Path(name))
     with opening(name, "tokenizer.json", "tokenizer_config.json"):
         tokenizer = AutoTokenizer.from_pretrained(
             name, **hub_arguments(name, revision), trust_remote_code=False
@@ -168,7 +160,7 @@ def load_tokenizer(name: str, revision: str = "main") -> Any:
         rule = "sentences of a batch are padded to one length"
         remedy = "Add one to the tokenizer (and an embedding row for it) and save both."
         raise InputError("its tokenizer has no padding token", where=name, rule=rule, remedy=remedy)
-    recorded = Recorded(name, revision)
+    recorded = model_files.Recorded(name, revision)
     with opening(name, "tokenizer_config.json"):
         tokenizer.model_max_length = min(tokenizer.model_max_length, recorded.max_length or math.inf)
     if recorded.transformer.get("do_lower_case") and not _lowers(tokenizer):
@@ -195,8 +187,8 @@ def quiet_loading() -> Iterator[None]:
 
 def _described(name: str, pooling: str, revision: str) -> tuple[Any, Any, PoolingKind]:
     """Load all but the weights, and refuse what no encoder of ours can be."""
-    _require_place(name, "config.json", MODULES)
-    Recorded(name, revision).check_expressible()
+    _require_place(name, "config.json", model_files.MODULES)
+    model_files.Recorded(name, revision).check_expressible()
     config = load_config(name, revision)
     check_family(name, config)
     kind = _pooling_kind(name, pooling, revision)
@@ -241,7 +233,7 @@ def _assemble(name: str, backbone: nn.Module, tokenizer: Any, kind: PoolingKind)
 
 
 def _pooling_kind(name: str, pooling: str, revision: str) -> PoolingKind:
-    kind = stored_pooling(name, revision).pooling if pooling == "stored" else pooling
+    kind = model_files.stored_pooling(name, revision).pooling if pooling == "stored" else pooling
     if kind not in KINDS:
         rule = f"must be one of {', '.join(KINDS)}, or stored"
         raise InputError(f"pooling {kind!r}", where=name, rule=rule, remedy=did_you_mean(str(kind), KINDS))
@@ -274,5 +266,6 @@ def _check_ids(name: str, encoder: SentenceEncoder, tokenizer: Any) -> None:
 def opening(name: str, *files: str) -> Iterator[None]:
     """Keep a library's loader quiet; name the file, or the hub's way, if it fails."""
     where = next((f"{name}/{file}" for file in files if (Path(name) / file).exists()), name)
-    with quiet_loading(), reading(where, AGAIN if Path(name).is_dir() else f"Check the name. {HUB}"):
+    remedy = model_files.AGAIN if Path(name).is_dir() else f"Check the name. {HUB}"
+    with quiet_loading(), model_files.reading(where, remedy):
         yield
