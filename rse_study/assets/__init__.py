@@ -7,10 +7,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from rse_study.activity import SILENCE, ActivityCallback
-from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.masked_lm import TrainingCallback, masked_accuracy, split
 from rse_study.assets.replayed import adversarial_set, adversarial_texts
-from rse_study.assets.store import META, build, write_meta
+from rse_study.assets.store import META, build, fingerprint_of_model, write_meta
 from rse_study.assets.tiny import TINY, minilm_generator, packaged, tiny_encoder
 from rse_study.assets.tokenised import synonym_table, tokenised_corpus
 from rse_study.assets.trial_checks import check_encoder, check_length, check_tokens, usable_length

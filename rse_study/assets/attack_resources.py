@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 
-from rse_study.assets.fingerprint import fingerprint_of_model
-from rse_study.assets.store import build, write_meta
+from rse_study.assets.store import build, fingerprint_of_model, write_meta
 from rse_study.assets.tiny import MiniLMGenerator, minilm_folder, minilm_generator
 from rse_study.data import cache_dir, lexicons
 from rse_study.data.corpus import Corpus, read_corpus

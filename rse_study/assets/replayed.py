@@ -10,8 +10,7 @@ from jaxtyping import Int
 
 from rse_study.activity import ProgressCallback
 from rse_study.assets.attack_resources import fingerprints_of, resources_of
-from rse_study.assets.fingerprint import fingerprint_of_model
-from rse_study.assets.store import build, write_meta
+from rse_study.assets.store import build, fingerprint_of_model, write_meta
 from rse_study.assets.tiny import packaged
 from rse_study.data.attack_sets import FewLabelled, read_few_labelled
 from rse_study.data.labelled import Labelled, StsPairs

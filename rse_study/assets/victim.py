@@ -11,8 +11,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from rse_study.assets.fingerprint import fingerprint_of_model, fingerprint_of_weights
-from rse_study.assets.store import META, build, steps_of, write_meta
+from rse_study.assets.store import (
+    META,
+    build,
+    fingerprint_of_model,
+    fingerprint_of_weights,
+    steps_of,
+    write_meta,
+)
 from rse_study.data.attack_sets import unseen
 from rse_study.data.labelled import Text
 from rse_study.errors import InputError

@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 
 from rse_study.activity import ProgressCallback
 from rse_study.assets.attack_resources import ResourceLoader, fingerprint_resources, resources_for
-from rse_study.assets.fingerprint import fingerprint_of_model
+from rse_study.assets.store import fingerprint_of_model
 from rse_study.data.labelled import StsPairs
 from rse_study.data.readers import DEV_SPLITS, read_sts
 from rse_study.downstream import Attacks, Settings

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from rse_study.assets.fingerprint import fingerprint_of_model, fingerprint_of_weights
+from rse_study.assets.store import fingerprint_of_model, fingerprint_of_weights
 from rse_study.errors import InputError
 
 OTHERS = ["vocab.txt", "merges.txt", "spiece.model", "tokenizer_config.json"]  # of other tokenizers

@@ -28,7 +28,7 @@ def archive_study(
     study of the store, which `run` continues. It holds the ledger, the results and the weights of an encoder or
     generator that was trained here, but no models of cells and no texts.
     """
-    from rse_study.assets.fingerprint import trained_assets  # imports torch, which `unpack` does without
+    from rse_study.assets.store import trained_assets  # imports torch, which `unpack` does without
 
     folder = study_folder(study, store)
     path = out or Path(f"{folder.resolve().name}.tar.xz")

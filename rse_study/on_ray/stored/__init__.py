@@ -8,7 +8,7 @@ from typing import Any
 
 from ray.cloudpickle import register_pickle_by_value
 
-from rse_study.assets.fingerprint import whole_folder_of_model
+from rse_study.assets.store import whole_folder_of_model
 from rse_study.downstream.models import RelocatableEvaluation
 from rse_study.evaluation import class_in
 from rse_study.evaluation.evaluations import Evaluation

@@ -175,6 +175,6 @@ def stands_elsewhere(checked: CheckedStudy, folder: Path) -> bool:
     """Whether a study came in an archive, or without the base that was trained for it."""
     if (folder / ORIGIN).is_file():
         return True
-    from rse_study.assets.fingerprint import trained_assets  # imports torch
+    from rse_study.assets.store import trained_assets  # imports torch
 
     return checked.study.base.encoder.name in MADE_FROM_CORPUS and not trained_assets(folder, cache_dir())

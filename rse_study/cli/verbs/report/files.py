@@ -77,7 +77,7 @@ def write_images(html: str, folder: Path, request: FilesRequest) -> Iterator[Pat
 
 def write_kit(study: StudyResults, html: str, folder: Path) -> Iterator[Path]:
     """Write a paper's kit: paragraph, citation, tables, figures, archive."""
-    from rse_study.assets.fingerprint import trained_assets  # imports torch
+    from rse_study.assets.store import trained_assets  # imports torch
 
     archive = f"{study.name}.tar.xz"
     contents = contents_of(study)
