@@ -10,9 +10,9 @@ import pytest
 
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError, MissingFile
+from rse_study.evaluation.attacks import AttackedText
 from rse_study.evaluation.attacks.attack import Maximise, Target
 from rse_study.evaluation.attacks.attack_recipe import AttackResources, Resource
-from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.recipes import RECIPES, REPLAYABLE, TextFooler, recipes_with
 from rse_study.evaluation.attacks.transformations import SentenceSimilarity
