@@ -20,7 +20,7 @@ from rse_study.evaluation.attacks.attack import (
     Target,
     VictimOutput,
 )
-from rse_study.evaluation.attacks.search import greedy
+from rse_study.evaluation.attacks.attack_recipe import greedy
 from rse_study.streams import Streams
 from rse_study.tensors import Float
 

@@ -6,8 +6,14 @@ from pydantic import Field, PositiveInt
 
 from rse_study.data.lexicons import SynonymList, keyboard, lookalikes
 from rse_study.evaluation.attacks.attack import PreTransformationConstraint
-from rse_study.evaluation.attacks.attack_recipe import AttackRecipe, AttackResources, Resource
-from rse_study.evaluation.attacks.search import UNKNOWN, LeaveOneOut, WeightedSaliency
+from rse_study.evaluation.attacks.attack_recipe import (
+    UNKNOWN,
+    AttackRecipe,
+    AttackResources,
+    LeaveOneOut,
+    Resource,
+    WeightedSaliency,
+)
 from rse_study.evaluation.attacks.transformations import (
     Bugs,
     CompositeTransformation,
