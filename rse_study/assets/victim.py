@@ -23,7 +23,7 @@ from rse_study.data.attack_sets import unseen
 from rse_study.data.labelled import Text
 from rse_study.errors import InputError
 from rse_study.evaluation.transfer import PRESETS, Fit, choose_by_dev, fit_probe
-from rse_study.models.classifier_folder import load_classifier, save_classifier
+from rse_study.models.export import load_classifier, save_classifier
 from rse_study.models.pooling import PoolingKind
 from rse_study.models.text_classifier import Classifier, Inputs, TextClassifier, encode_texts
 from rse_study.training.arithmetic import torch_threads

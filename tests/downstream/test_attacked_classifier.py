@@ -16,8 +16,8 @@ from rse_study.downstream import ADVERSARIAL_STS, Attacks, Settings, read_evalua
 from rse_study.downstream.attacked_classifier import AttackedClassifier
 from rse_study.downstream.models import ModelFiles, ScoredModel, score_model
 from rse_study.errors import InputError, MissingFile
-from rse_study.models.classifier_folder import HEAD
 from rse_study.models.embedder import Embedder
+from rse_study.models.export import HEAD
 from rse_study.models.loading import load_encoder
 from rse_study.results.files.attack_file import read_attacks
 from rse_study.storage.folders import NodeCache

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from rse_study.activity import graceful_interrupt
 from rse_study.errors import InputError
-from rse_study.models.classifier_folder import network_for, reader_of
 from rse_study.models.embedder import max_length
+from rse_study.models.export import network_for, reader_of
 from rse_study.models.loading import load_encoder
 from rse_study.models.text_classifier import Classifier, Inputs, TextClassifier, Tokens, padded
 from rse_study.perturbations.geometry import unit
