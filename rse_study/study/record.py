@@ -21,8 +21,8 @@ from rse_study.study.definition.domains import Int
 from rse_study.study.definition.resources import Resources
 from rse_study.study.definition.search import Objective
 from rse_study.study.definition.space import Axis
+from rse_study.training.arithmetic import provenance
 from rse_study.training.materials import Materials
-from rse_study.training.provenance import provenance
 
 
 def study_record(

@@ -22,10 +22,9 @@ from rse_study.results.files.atomic import read_sealed, write_sealed
 from rse_study.spec import fingerprint_of
 from rse_study.streams import Streams
 from rse_study.tensors import Collectives
-from rse_study.training.arithmetic import Arithmetic
+from rse_study.training.arithmetic import Arithmetic, provenance
 from rse_study.training.checkpoint import Publish, keep_local
 from rse_study.training.materials import Materials
-from rse_study.training.provenance import provenance
 from rse_study.training.recorded_step import CudaGraphs
 from rse_study.training.session import Session
 from rse_study.training.trial import Trial

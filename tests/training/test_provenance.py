@@ -10,8 +10,8 @@ import torch
 
 from rse_study.results.bit_equality import UNLIKE, what_decides, what_differs
 from rse_study.results.files.result_file import Result, read_result
+from rse_study.training.arithmetic import SETTINGS, provenance
 from rse_study.training.loop import train
-from rse_study.training.provenance import SETTINGS, provenance
 from rse_study.training.replay import replay
 from tests.training.world import Complete, World, leave_at, small_trial
 

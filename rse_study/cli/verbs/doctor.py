@@ -91,7 +91,7 @@ def _tested_versions() -> dict[str, str]:
 def _machine(store: Path) -> Iterator[Finding]:
     import torch
 
-    from rse_study.training.provenance import memory_gib
+    from rse_study.training.arithmetic import memory_gib
 
     gpus = torch.cuda.device_count()
     yield _line(True, f"torch threads: {torch.get_num_threads()}, GPUs: {gpus}", "")

@@ -21,7 +21,7 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import FILE_NAME, read_result
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER, cell_folder
 from rse_study.results.records import EvaluationRow
-from rse_study.training.provenance import provenance
+from rse_study.training.arithmetic import provenance
 
 DRAFT = ".shared-model"
 Machines = Callable[[Cell], Collection[Mapping[str, Any]]]

@@ -20,7 +20,7 @@ from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.spec import fingerprint_of
-from rse_study.training.provenance import provenance
+from rse_study.training.arithmetic import provenance
 from tests.on_ray.world import checked_of, few, grid_of
 
 ASKED = [few("builtin/test")]
