@@ -24,14 +24,14 @@ from benchmarks.output import common_parser, heading, markdown_table, write_json
 from benchmarks.timing import Spread
 from rse_study.assets.attack_resources import resources_of
 from rse_study.assets.victim import victim
+from rse_study.data import data_dir
 from rse_study.data.attack_sets import read_attack_set, training_for
 from rse_study.data.labelled import Labelled
-from rse_study.data.location import data_dir
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack import Attack
 from rse_study.evaluation.attacks.engine import Victim, attack_all
 from rse_study.evaluation.attacks.recipes import RECIPES, REPLAYABLE
-from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier import FineTuning
 
 ENCODER = "2x128"
 ATTACKED = "mr"

@@ -12,11 +12,11 @@ from transformers import AutoModel, AutoModelForMaskedLM
 from benchmarks.cases import Case
 from benchmarks.plain import PlainBatch, PlainRobustSentEmbed, draw
 from rse_study.assets.tokenised import synonym_table
-from rse_study.collectives import Collectives
+from rse_study.data import data_dir
 from rse_study.data.builtin import graded_pairs
-from rse_study.data.location import data_dir
 from rse_study.data.tokenised import tokenise
 from rse_study.models.loading import load_tokenizer, quiet_loading
+from rse_study.tensors import Collectives
 from rse_study.training.materials import Materials
 from rse_study.training.session import Session
 from rse_study.training.session_setup import open_session

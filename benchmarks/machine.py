@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from rse_study.training.provenance import provenance
+from rse_study.training.arithmetic import provenance
 
 MOST_LOAD = 2.5
 """mean number of runnable processes in the last minute, above which no time is taken"""

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from rse_study.data import builtin
+from rse_study.data import builtin, data_dir
 from rse_study.data.corpus import Corpus, TextFiles, read_sentences
-from rse_study.data.location import data_dir
 from rse_study.data.readers import read_sts
 from rse_study.errors import MissingFile
 

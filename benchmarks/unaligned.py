@@ -17,8 +17,8 @@ from benchmarks.output import markdown_table
 from rse_study.assets.masked_lm import MaskedLMTraining
 from rse_study.assets.store import META
 from rse_study.assets.tiny import MiniLMGenerator, minilm_folder, minilm_generator
+from rse_study.data import data_dir
 from rse_study.data.corpus import Corpus, read_corpus
-from rse_study.data.location import data_dir
 from rse_study.data.readers import read_dev
 from rse_study.evaluation.sts import evaluate_sts
 from rse_study.models.embedder import Embedder

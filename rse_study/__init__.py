@@ -29,7 +29,7 @@ def open_study(name: "str | Path", store: "str | Path" = "") -> "rse_study.frame
         study = open_study("quickstart")
         study.contrasts[["row", "mean", "excludes_zero"]]
     """
-    from rse_study.data.location import store_dir
+    from rse_study.data import store_dir
     from rse_study.frames.study_results import open_results
 
     return open_results(name, store or store_dir())

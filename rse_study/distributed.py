@@ -8,7 +8,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from rse_study.collectives import Collectives
+from rse_study.tensors import Collectives
 
 BUCKET_BYTES = 25 * 2**20  # DistributedDataParallel's
 

@@ -1,10 +1,19 @@
-"""Registries of named entries, with a hint for a mistyped name."""
+"""Names of a configuration: entries of a registry, and classes as `module:Class`."""
 
 import difflib
-from collections.abc import Iterable, Iterator
-from typing import Generic, TypeVar
+import importlib
+import inspect
+import re
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Annotated, Any, Generic, TypeVar
 
-from rse_study.errors import InputError
+from pydantic import AfterValidator
+
+from rse_study.errors import InputError, first_line
 
 T = TypeVar("T")
 
@@ -47,3 +56,95 @@ def did_you_mean(word: str, options: Iterable[str]) -> str:
     if near:
         return f"Did you mean {near[0]!r}?"
     return f"Known: {', '.join(sorted(names))}" if names else ""
+
+
+def is_class_path(text: str) -> bool:
+    """Whether a text has the form `module:Class`."""
+    return re.fullmatch(r"[^\W\d][\w.]*:[^\W\d]\w*", text) is not None
+
+
+def _checked(text: str) -> str:
+    if not is_class_path(text):
+        raise ValueError(f"{text!r} must be module:Class. For example: my_samplers:MySampler")
+    return text
+
+
+ClassPath = Annotated[str, AfterValidator(_checked)]
+
+
+def import_class(path: str, *, what: str, folder: Path = Path(), bases: Sequence[str] = ()) -> type:
+    """Import a class from a package, the study's folder, or the working folder.
+
+    It must derive from one of `bases`, paths such as `optuna.samplers.BaseSampler`. These are not imported here: a
+    class that derives from one has done so.
+    """
+    module, _, name = path.partition(":")
+    try:
+        with _on_path(folder, Path.cwd()):
+            found = importlib.import_module(module)
+    except (Exception, SystemExit) as error:
+        rule = f"cannot be imported ({type(error).__name__}: {first_line(error)})"
+        remedy = f"{folder.resolve()} and the working folder are looked in, and what is installed"
+        if any((place / f"{module}.py").is_file() for place in (folder, Path.cwd())):
+            remedy = f"{module}.py was found, and fails when it is imported: mend it"
+        raise InputError(what, rule=rule, remedy=remedy) from error
+    cls = getattr(found, name, None)
+    if cls is None:
+        classes = [one for one, value in vars(found).items() if isinstance(value, type)]
+        remedy, own = did_you_mean(name, classes), folder.resolve() / f"{module}.py"
+        if own.is_file() and str(own) != getattr(found, "__file__", None):
+            remedy = f"{own} was not looked at, because {module} is installed: rename the file"
+        raise InputError(what, rule=f"{module} has no {name}", remedy=remedy)
+    if not isinstance(cls, type) or (bases and not any(derives_from(cls, base) for base in bases)):
+        rule, remedy = f"is no subclass of {' or '.join(bases)}", "Derive it from that"
+        raise InputError(what, rule=rule if bases else "is no class", remedy=remedy if bases else "")
+    if inspect.isabstract(cls):
+        rule = f"lacks {', '.join(sorted(vars(cls)['__abstractmethods__']))}"
+        raise InputError(what, rule=rule, remedy="Define what its base class leaves open")
+    return cls
+
+
+def derives_from(cls: type, base: str) -> bool:
+    """Whether a class derives from another one, given by its path; imports nothing."""
+    module, _, name = base.rpartition(".")
+    found = getattr(sys.modules.get(module), name, None)
+    return found is not None and issubclass(cls, found)
+
+
+def require_members(made: object, protocol: type, *, what: str) -> None:
+    """Raise InputError where an object lacks a member of a protocol."""
+    missing = [name for name in dir(protocol) if not name.startswith("_") and not hasattr(made, name)]
+    if missing:
+        remedy = f"{protocol.__module__}.{protocol.__name__} says what each is for"
+        raise InputError(what, rule=f"lacks {', '.join(missing)}", remedy=remedy)
+
+
+def construct(cls: type, *, settings: Mapping[str, Any], named: str, what: str) -> Any:
+    """Return a new object of the class; InputError where its constructor refuses."""
+    try:
+        # Many of Optuna's warn that their interface may change; nobody who names one can do anything about it.
+        with warnings.catch_warnings():
+            if optuna := sys.modules.get("optuna.exceptions"):
+                warnings.simplefilter("ignore", optuna.ExperimentalWarning)
+            return cls(**settings)
+    except (Exception, SystemExit) as error:
+        parameters = list(inspect.signature(cls).parameters)
+        unknown = [name for name in settings if name not in parameters]
+        hint = did_you_mean(unknown[0], parameters) if unknown else ""
+        hint = f"{hint} " if hint.startswith("Did") else ""
+        rule = f"{named} refuses them ({type(error).__name__}: {first_line(error)})"
+        remedy = f"{hint}It takes: {', '.join(parameters) or 'none'}"
+        raise InputError(what, rule=rule, remedy=remedy) from error
+
+
+@contextmanager
+def _on_path(*folders: Path) -> Iterator[None]:
+    # Last: what the module itself imports may not be taken from a random.py beside the study.
+    places = [place for place in (str(one.resolve()) for one in folders) if place not in sys.path]
+    sys.path += places
+    try:
+        yield
+    finally:
+        for place in places:
+            with suppress(ValueError):  # the module itself may change the path
+                sys.path.remove(place)

@@ -26,12 +26,7 @@ class Spec(BaseModel):
     made before the field existed stay valid.
     """
 
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        validate_default=True,
-        allow_inf_nan=False,
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
     semantics: ClassVar[int] = 1
     joint: ClassVar[dict[str, tuple[str, ...]]] = {}
     """by symbol, the paths of several fields below this object that have one value"""

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from rse_study.data import GLUE
 from rse_study.data.catalogue import ArchiveHome, File, TableHome, catalogue, present
-from rse_study.data.tasks import GLUE
 
 NLI_ROWS = [
     {"uid": str(label), "premise": "A red cat.", "hypothesis": "A cat.", "label": label, "reason": ""}

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from rse_study.collectives import Alone
 from rse_study.distributed import GradientBuckets, Group
+from rse_study.tensors import Alone
 from tests.gloo import in_group
 
 pytestmark = pytest.mark.xdist_group("two_workers")

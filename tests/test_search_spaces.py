@@ -9,8 +9,8 @@ import pytest
 
 from analysis.paper.columns import AS_PUBLISHED, MEAN, claims_of, columns_of, printed_values
 from analysis.paper.tables import known_places
+from rse_study import downstream
 from rse_study.data.catalogue import catalogue
-from rse_study.downstream import registry
 from rse_study.results.comparing.comparisons import is_of_history
 from rse_study.results.records import BASELINES
 from rse_study.results.row_names import row_name
@@ -81,7 +81,7 @@ def checked():
 @pytest.fixture(scope="module", autouse=True)
 def _read_once():
     """What is evaluated is read once, however many studies ask for it; what is not here is looked for every time."""
-    known, read = {}, registry.read_evaluation
+    known, read = {}, downstream.read_evaluation
 
     def read_once(*arguments):
         if repr(arguments) not in known:
@@ -89,7 +89,7 @@ def _read_once():
         return known[repr(arguments)]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "read_evaluation", read_once)
+        patch.setattr(downstream, "read_evaluation", read_once)
         yield
 
 

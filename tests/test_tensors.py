@@ -6,7 +6,7 @@ import sys
 import pytest
 import torch as real
 
-from rse_study.losses.info_nce import info_nce
+from rse_study.losses import info_nce
 from rse_study.tensors import F, Float, Tensor, Unchecked, nn, torch
 
 

@@ -14,10 +14,7 @@ from analysis.figures import style
 from analysis.formats import show_number
 from rse_study.results.records import Direction
 
-COSTS = {
-    "seconds": "training seconds of a cell",
-    "steps": "optimiser steps of a cell",
-}
+COSTS = {"seconds": "training seconds of a cell", "steps": "optimiser steps of a cell"}
 """Names of the costs by column; the ledger has no count of operations."""
 COLUMNS = ["row", "objective", "seconds", "steps", "num_cells", "status", "is_base"]
 SHORT = 12  # characters of a name that is written beside its dot

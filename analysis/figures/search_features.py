@@ -15,10 +15,7 @@ from rse_study.search.ablation_path import PathPoint
 
 RUNGS_COLUMNS = ["trial", "t", "value", "verdict", "order"]
 WIDTH = 0.8  # of a rung's column, where columns lie 1 apart
-MARKS = {
-    "continue": ("went on", "circle", style.BLUE),
-    "stop": ("stopped", "x-thin-open", style.ORANGE),
-}
+MARKS = {"continue": ("went on", "circle", style.BLUE), "stop": ("stopped", "x-thin-open", style.ORANGE)}
 """Name, symbol and colour of each verdict."""
 IMPORTANCE_COLUMNS = ["axis", "evaluator", "value", "low", "high", "num_trials", "mean"]
 PATH_COLUMNS = [

@@ -43,12 +43,7 @@ def plain(figure: go.Figure, height: int) -> go.Figure:
         autosize=True,
         font={"family": "system-ui, sans-serif", "size": 13, "color": INK},
         margin={"l": 56, "r": 16, "t": 16, "b": 48},
-        legend={
-            "orientation": "h",
-            "yanchor": "bottom",
-            "y": 1 + 8 / (height - 64),
-            "x": 0,
-        },
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1 + 8 / (height - 64), "x": 0},
         hovermode="closest",
     )
     figure.update_xaxes(automargin=True, zeroline=False)

@@ -1,13 +1,23 @@
-"""Texts for a paper about a study: how rows were compared, BibTeX, replay."""
+"""Files for a paper about a study: texts, LaTeX tables, and figures as images."""
 
+import json
+import re
+from collections.abc import Iterable
+from importlib.util import find_spec
+from pathlib import Path
 from textwrap import fill
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
+import plotly.graph_objects as go
+import plotly.io as pio
 
 from analysis.comparison import Comparison
 from analysis.contents import Contents, label_of
-from analysis.formats import counted
+from analysis.figures.style import white_template
+from analysis.formats import DEGENERATE, MINUS, PLUS_MINUS, STAR, counted
+from analysis.page import unpacked
+from rse_study.errors import InputError, first_line
 from rse_study.results.comparing.criterion import criterion_of
 
 SEEDS_ONLY = "intervals reflect variation over training seeds only, not over checkpoints or test items."
@@ -98,3 +108,148 @@ def _packages(contents: Contents, complete: pd.DataFrame) -> dict[str, Any]:
     """Return the packages of the newest run, or else of a complete cell."""
     runs = [*contents.provenance[-1:], *complete["provenance"]]
     return next((where["packages"] for where in runs if where.get("packages")), {})
+
+
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "[": "{[}",  # at the start of a line it would belong to the \\ of the line before
+    MINUS: "$-$",
+    PLUS_MINUS: r"$\pm$",
+    STAR: "$^{*}$",
+    DEGENERATE: r"\dag{}",
+}
+GREEK = "alpha|beta|rho|phi|tau|xi|sigma|epsilon|eta|lambda|gamma|omega|delta"
+ALONE = re.compile(rf"(?P<name>{GREEK}|N)(?P<index>\d*)(?P<value>)")
+WITH_VALUE = re.compile(
+    rf"(?<![\w.])(?P<name>{GREEK}|N)(?P<index>\d*) = (?P<value>-?[\d.]+(?:e[-+]?\d+)?)(?![\w/.])"
+)
+PREAMBLE = r"needs \usepackage{booktabs}"
+
+
+def latex(table: pd.DataFrame, caption: str, comment: Iterable[str] = (), label: str = "") -> str:
+    """Return a booktabs table: the first column left, all others right.
+
+    `comment` lines are not printed; `label` has no `tab:`.
+    """
+    lines = [_line(row) for row in table.itertuples(index=False)]
+    named = [rf"\label{{tab:{label}}}"] if label else []
+    return "\n".join(
+        [
+            *(f"% {line}" for line in (*comment, *([PREAMBLE] if comment else ()))),
+            r"\begin{table}",
+            rf"\caption{{{escaped(caption)}}}",
+            *named,
+            rf"\begin{{tabular}}{{l{'r' * (table.shape[1] - 1)}}}",
+            r"\toprule",
+            _line(table.columns),
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def escaped(text: object) -> str:
+    r"""Return text as LaTeX prints it, with symbols and their values as formulas.
+
+    >>> print(escaped("rho = 0.5, norm = l1"), escaped("lambda1"))
+    $\rho = 0.5$, norm = l1 $\lambda_{1}$
+    """
+    whole = str(text)
+    alone = ALONE.fullmatch(whole)
+    if alone:
+        return _formula(alone)
+    parts, end = list[str](), 0
+    for found in WITH_VALUE.finditer(whole):
+        parts += [_plain(whole[end : found.start()]), _formula(found)]
+        end = found.end()
+    return "".join([*parts, _plain(whole[end:])])
+
+
+def _plain(text: str) -> str:
+    return "".join(SPECIAL.get(letter, letter) for letter in text)
+
+
+def _formula(found: re.Match[str]) -> str:
+    name, index, value = found["name"], found["index"], found["value"]
+    symbol = ("" if name == "N" else "\\") + name + (f"_{{{index}}}" if index else "")
+    if not value:
+        return f"${symbol}$"
+    number, _, exponent = value.partition("e")
+    times = rf" \times 10^{{{int(exponent)}}}" if exponent else ""
+    return f"${symbol} = {number}{times}$"
+
+
+def _line(cells: Iterable[object]) -> str:
+    return " & ".join(map(escaped, cells)) + r" \\"
+
+
+ImageKind = Literal["png", "svg"]
+WIDTH, DEFAULT_HEIGHT = 900, 450  # pixels
+SCALE = 2  # of a PNG: sharp in print
+DRAWING = re.compile(
+    r'<figure class="figure" id="figure-(?P<name>[^"]+)">.*?'
+    r'<script type="application/json" class="drawing">(?P<json>.*?)</script>',
+    re.DOTALL,
+)  # as `page.figure` writes it
+
+
+def figures_in(html: str) -> dict[str, go.Figure]:
+    """Return the figures of a page by name, on a white background."""
+    return {
+        found["name"]: go.Figure(json.loads(found["json"])).update_layout(template=white_template())
+        for found in DRAWING.finditer(unpacked(html))
+    }
+
+
+def write_figures(html: str, folder: Path, kind: ImageKind) -> list[Path]:
+    """Write a page's figures into a folder; raise InputError without a browser."""
+    if find_spec("kaleido") is None:
+        remedy = "Install it: pip install 'rse-study[images]'"
+        raise InputError("kaleido is not installed", where="--figures", rule="it draws them", remedy=remedy)
+    figures = figures_in(html)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{name}.{kind}" for name in figures]
+    heights = [figure.layout.height or DEFAULT_HEIGHT for figure in figures.values()]
+    scale = SCALE if kind == "png" else 1
+    if figures:
+        _draw(list(figures.values()), paths, heights, scale)
+    _require_drawn(paths)
+    return paths
+
+
+def _draw(figures: list[go.Figure], paths: list[Path], heights: list[int], scale: int) -> None:
+    try:
+        pio.write_images(fig=figures, file=paths, width=WIDTH, height=heights, scale=scale)
+    except RuntimeError as error:  # no browser, or one that does not start
+        rule = "a browser draws figures: chromium or chrome"
+        remedy = "Install one, or name it in BROWSER_PATH"
+        raise InputError(
+            f"no figure was drawn: {first_line(error)}", where="--figures", rule=rule, remedy=remedy
+        ) from None
+
+
+def _require_drawn(paths: list[Path]) -> None:
+    """Raise InputError for empty or missing files; kaleido does not report them."""
+    lacking = [path for path in paths if not path.is_file() or not path.stat().st_size]
+    for path in lacking:
+        path.unlink(missing_ok=True)
+    if lacking:
+        names = ", ".join(path.name for path in lacking)
+        rule, remedy = "the browser did not draw them", "Try again when the machine is less busy"
+        raise InputError(f"not drawn: {names}", where="--figures", rule=rule, remedy=remedy)

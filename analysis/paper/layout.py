@@ -12,7 +12,7 @@ from analysis.comparison import SCALES, Comparison, comparison_of
 from analysis.comparison_table import claims_table, printed_rows, rows_table
 from analysis.contents import Contents, contents_of
 from analysis.formats import DEGENERATE, MINUS, PLUS_MINUS, STAR, counted, show_measured, show_spread
-from analysis.paper.latex import latex
+from analysis.paper.kit import latex
 from analysis.paper.tables import read_table, table_ids
 from analysis.scores import measures_of, result_scores, summarise
 from rse_study.frames.study_results import StudyResults
@@ -65,13 +65,7 @@ def latex_layouts(comparison: Comparison, cited: str = "") -> dict[str, str]:
 def contrasts_of(comparison: Comparison) -> pd.DataFrame:
     """Return all statistics of each row's differences; BCa is empty below 6 seeds."""
     rows = [
-        {
-            "row": row,
-            "minus": comparison.baseline,
-            "n": one.n,
-            "mean": one.mean,
-            **contrast_numbers(one),
-        }
+        {"row": row, "minus": comparison.baseline, "n": one.n, "mean": one.mean, **contrast_numbers(one)}
         for row, one in comparison.compared.items()
         if one is not None
     ]

@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis import page
 
-# The attacks' definition of a word, which positions count; rse_study/evaluation/attacks/attacked_text.py says why.
+# The attacks' definition of a word, which positions count; rse_study/evaluation/attacks/__init__.py says why.
 WORD = re.compile(r"(?![-'_*@])[\w'\-_*@`×˗]+")
 Pieces = list[str]
 """Unchanged and changed pieces in turn; the first and the last are unchanged, and some are empty."""

@@ -161,10 +161,8 @@ def space_sections(contents: Contents, table: pd.DataFrame) -> list[str]:
     if complete.empty:
         return []
     study, label, decimals = contents.study, contents.label, contents.decimals
-    drawn, numbers = (
-        searched.drawn_study(contents, complete),
-        complete[["trial", "objective", "best", *study.headings]],
-    )
+    drawn = searched.drawn_study(contents, complete)
+    numbers = complete[["trial", "objective", "best", *study.headings]]
     headings = study.heading_of
     tried = {name for one in searched.trials_of(drawn) for name in one.params}
     headings = {name: heading for name, heading in headings.items() if name in tried}

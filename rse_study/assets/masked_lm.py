@@ -12,6 +12,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_model
 from torch import Tensor, nn
 
+from rse_study.activity import graceful_interrupt
 from rse_study.assets.store import came_with_archive, steps_of
 from rse_study.data.batches import Batch, Batches
 from rse_study.data.synonyms import mask_tokens, rtd_mask
@@ -24,7 +25,6 @@ from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 from rse_study.training import checkpoint
 from rse_study.training.arithmetic import torch_threads
-from rse_study.training.interrupts import graceful_interrupt
 
 
 class MaskedAccuracy(Spec):
@@ -117,11 +117,7 @@ class LengthSorted:
 
 
 def train_masked_lm(
-    model: Any,
-    corpus: TokenisedCorpus,
-    spec: MaskedLMTraining,
-    on_progress: TrainingCallback,
-    steps: Path,
+    model: Any, corpus: TokenisedCorpus, spec: MaskedLMTraining, on_progress: TrainingCallback, steps: Path
 ) -> None:
     """Train the parameters of `model` that require a gradient, seeded.
 

@@ -10,8 +10,7 @@ from jaxtyping import Int
 
 from rse_study.activity import ProgressCallback
 from rse_study.assets.attack_resources import fingerprints_of, resources_of
-from rse_study.assets.fingerprint import fingerprint_of_model
-from rse_study.assets.store import build, write_meta
+from rse_study.assets.store import build, fingerprint_of_model, write_meta
 from rse_study.assets.tiny import packaged
 from rse_study.data.attack_sets import FewLabelled, read_few_labelled
 from rse_study.data.labelled import Labelled, StsPairs
@@ -131,21 +130,16 @@ def adversarial_texts(
     def make() -> Made:
         embed, recipe = reference.load(), RECIPES.get(replayed.recipe)()
         attack = recipe.build(resources_of(replayed.recipe, data_dir))
-        victim, where = (
-            probabilities_by(probe_of(embed, few.training), embed),
-            f"{few.inputs.name} {few.inputs.split}",
-        )
+        victim = probabilities_by(probe_of(embed, few.training), embed)
+        where = f"{few.inputs.name} {few.inputs.split}"
         outcomes = _outcomes(attack, victim, few.inputs, replayed, where, on_progress)
-        attacked, figures = (
-            replace(few.inputs, texts=[row.adversarial for row in outcomes]),
-            summarise(outcomes),
-        )
+        attacked = replace(few.inputs, texts=[row.adversarial for row in outcomes])
         texts = ReplayedTexts(few.training, few.inputs, attacked, attack.label, replayed.reference)
-        shares = {
-            "clean_accuracy": figures.original_accuracy,
-            "accuracy_under_attack": figures.accuracy_under_attack,
+        figures = summarise(outcomes)
+        named = {
+            "clean_accuracy": 100 * figures.original_accuracy,
+            "accuracy_under_attack": 100 * figures.accuracy_under_attack,
         }
-        named = {name: 100 * share for name, share in shares.items()}
         return texts, outcomes, {**named, "mean_queries": figures.mean_queries}
 
     return _built(root, TEXTS, key, make)

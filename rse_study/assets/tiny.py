@@ -17,8 +17,8 @@ from rse_study.assets.store import build, write_meta
 from rse_study.data.hub_models import local_name
 from rse_study.data.tokenised import num_ids, tokens_of
 from rse_study.errors import InputError
-from rse_study.models.encoder_settings import StoredPooling, store_pooling
 from rse_study.models.loading import load_tokenizer, quiet_loading, seeded_init
+from rse_study.models.model_files import StoredPooling, store_pooling
 from rse_study.spec import Spec, field, fingerprint_of, hash_file
 from rse_study.training.arithmetic import torch_threads
 
@@ -44,11 +44,8 @@ def minilm_folder() -> Path:
     """Return the folder of all-MiniLM-L6-v2 inside the installed package."""
     found = importlib.util.find_spec(PACKAGE)
     if found is None or found.origin is None:
-        raise InputError(
-            "the encoder `minilm` is not installed",
-            rule="it comes with the extra `minilm`",
-            remedy="Run: pip install 'rse-study[minilm]'",
-        )
+        rule, remedy = "it comes with the extra `minilm`", "Run: pip install 'rse-study[minilm]'"
+        raise InputError("the encoder `minilm` is not installed", rule=rule, remedy=remedy)
     return Path(found.origin).parent / "model"
 
 

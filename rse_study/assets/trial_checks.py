@@ -10,11 +10,11 @@ from transformers import AutoModel
 from rse_study.data.hub_models import weight_names
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.errors import InputError
+from rse_study.models.backbone import find_sites, require_sites
 from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.encoder_settings import Recorded
 from rse_study.models.loading import check_family, load_config, load_tokenizer, opening
-from rse_study.models.sites import find_sites, require_sites
+from rse_study.models.model_files import Recorded
 from rse_study.training.trial import Trial
 
 
@@ -65,30 +65,21 @@ def _check_sites(trial: Trial, encoder: SentenceEncoder, base: str) -> None:
     if wanted and not num_sites:
         require_sites(encoder.backbone, wanted)
     if wanted > num_sites:
-        raise InputError(
-            f"method.masks: {wanted} sites are weakened",
-            where=base,
-            rule=f"this encoder has {num_sites}: the embedding block and its layers",
-            remedy="Lower method.masks.num_layers, or set method.masks.phi: 0 (L2P-CSR: perturbs: embeddings)",
-        )
+        rule = f"this encoder has {num_sites}: the embedding block and its layers"
+        remedy = "Lower method.masks.num_layers, or set method.masks.phi: 0 (L2P-CSR: perturbs: embeddings)"
+        raise InputError(f"method.masks: {wanted} sites are weakened", where=base, rule=rule, remedy=remedy)
     if wanted and encoder.embedding_size != encoder.hidden_size:
-        raise InputError(
-            f"word embeddings of width {encoder.embedding_size}, layers of {encoder.hidden_size}",
-            where=base,
-            rule="weakening masks have one width for the embedding block and the layers",
-            remedy="Set method.masks.phi: 0 (L2P-CSR: perturbs: embeddings), or use another encoder",
-        )
+        what = f"word embeddings of width {encoder.embedding_size}, layers of {encoder.hidden_size}"
+        rule = "weakening masks have one width for the embedding block and the layers"
+        remedy = "Set method.masks.phi: 0 (L2P-CSR: perturbs: embeddings), or use another encoder"
+        raise InputError(what, where=base, rule=rule, remedy=remedy)
 
 
 def check_length(wanted: int, usable: int, name: str) -> None:
     """Raise InputError if training gives the model more tokens than it reads."""
     if wanted > usable:
-        raise InputError(
-            f"max_length = {wanted}",
-            where=name,
-            rule=f"this model reads at most {usable} tokens",
-            remedy=f"Set max_length to {usable} or less",
-        )
+        rule, remedy = f"this model reads at most {usable} tokens", f"Set max_length to {usable} or less"
+        raise InputError(f"max_length = {wanted}", where=name, rule=rule, remedy=remedy)
 
 
 def usable_length(name: str, revision: str, tokenizer: Any) -> int:

@@ -11,17 +11,23 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from rse_study.assets.fingerprint import fingerprint_of_model, fingerprint_of_weights
-from rse_study.assets.store import META, build, steps_of, write_meta
+from rse_study.assets.store import (
+    META,
+    build,
+    fingerprint_of_model,
+    fingerprint_of_weights,
+    steps_of,
+    write_meta,
+)
 from rse_study.data.attack_sets import unseen
 from rse_study.data.labelled import Text
 from rse_study.errors import InputError
 from rse_study.evaluation.transfer import PRESETS, Fit, choose_by_dev, fit_probe
-from rse_study.models.classifier_folder import load_classifier, save_classifier
+from rse_study.models.export import load_classifier, save_classifier
 from rse_study.models.pooling import PoolingKind
 from rse_study.models.text_classifier import Classifier, Inputs, TextClassifier, encode_texts
 from rse_study.training.arithmetic import torch_threads
-from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier import FineTuning
 from rse_study.training.classifier.data import Examples, Start, Supervised, identity_of_tuning, split_off
 from rse_study.training.classifier.run import FineTuned, TuningCallback, TuningRun, fine_tune, open_run
 

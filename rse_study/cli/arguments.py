@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from analysis.paper.tables import known_places
 from rse_study.activity import ActivityCallback
 from rse_study.cli.parameters import DEFAULT_STORE
-from rse_study.data.location import cache_dir, data_dir
+from rse_study.data import cache_dir, data_dir
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
 from rse_study.results.files.schema import is_archive
@@ -127,6 +127,8 @@ def require_file(path: Path, *, where: str) -> None:
 
 def require_cache() -> None:
     """Raise InputError unless the cache folder can be written: assets are built there."""
+    from rse_study.data import cache_dir
+
     require_folder(cache_dir(), where="RSE_STUDY_CACHE")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rse_study.data.location import store_dir
+from rse_study.data import store_dir
 from rse_study.study.definition.shipped import shipped_clusters, shipped_studies, shipped_trials
 
 if TYPE_CHECKING:

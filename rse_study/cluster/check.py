@@ -12,7 +12,7 @@ from rse_study.cluster.spec import ClusterSpec
 from rse_study.cluster.study_files import check_files
 from rse_study.cluster.template import FILES, read_template, render
 from rse_study.errors import InputError, InputErrors
-from rse_study.storage.location import is_url, secret_in
+from rse_study.storage import is_url, secret_in
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.parts import Resources

@@ -13,7 +13,7 @@ from rse_study.cluster.spec import ClusterSpec
 from rse_study.data.corpus import TextFiles
 from rse_study.data.hub import Dataset
 from rse_study.errors import InputError
-from rse_study.named_class import is_class_path
+from rse_study.registry import is_class_path
 from rse_study.study.checking.data_check import models_of_study, trials_that_differ
 from rse_study.study.checking.validation import CheckedStudy
 

@@ -12,11 +12,10 @@ from typing import cast
 
 import numpy as np
 
-from rse_study.data import builtin
+from rse_study.data import HUB_NAME, builtin
 from rse_study.data.hub import read_glue
 from rse_study.data.labelled import Labelled, Text
 from rse_study.data.labelled_sets import read_labelled
-from rse_study.data.tasks import HUB_NAME
 from rse_study.errors import InputError, MissingFile
 from rse_study.registry import Registry
 from rse_study.streams import Streams

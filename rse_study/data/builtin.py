@@ -101,10 +101,8 @@ def draw_event(draw: Draw, topic: Topic | None = None) -> GrammarEvent:
     topic = topic or draw.pick(words.topics)
     agent = draw.pick(topic.agents)
     if draw.chance(0.2):
-        action, patient = (
-            draw.pick(words.people),
-            draw.pick([other for other in topic.agents if other != agent]),
-        )
+        action = draw.pick(words.people)
+        patient = draw.pick([other for other in topic.agents if other != agent])
     else:
         action, patients = draw.pick(topic.actions)
         patient = draw.pick(patients)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from rse_study.activity import ProgressCallback
-from rse_study.data.tasks import SUBSETS
+from rse_study.data import SUBSETS
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
 from rse_study.registry import Registry

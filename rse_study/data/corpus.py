@@ -8,9 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, NonNegativeInt, field_validator, model_validator
 
-from rse_study.data import builtin, hub
+from rse_study.data import builtin, hub, study_folders
 from rse_study.data.catalogue import sets_by_path
-from rse_study.data.location import study_folders
 from rse_study.data.text_files import find_file, read_own_lines
 from rse_study.errors import InputError, MissingFile
 from rse_study.spec import Spec, field, fingerprint_of

@@ -20,8 +20,15 @@ from rse_study.data.catalogue import (
     fetched_checksums,
     present,
 )
-from rse_study.data.conversions import CONVERSIONS, documents
-from rse_study.data.download import RemoteFile, download, download_from_hub, on_github, on_hub
+from rse_study.data.download import (
+    CONVERSIONS,
+    RemoteFile,
+    documents,
+    download,
+    download_from_hub,
+    on_github,
+    on_hub,
+)
 from rse_study.data.hub import load_split
 from rse_study.errors import InputError, first_line
 from rse_study.results.archive import DAMAGE, read_tar
@@ -63,10 +70,8 @@ class Source:
             name = path or "archive.tar.gz"
             if (local / name).is_file():
                 return local / name
-            rule, remedy = (
-                "a mirror folder must hold every file that is needed",
-                "Add it, or remove the folder",
-            )
+            rule = "a mirror folder must hold every file that is needed"
+            remedy = "Add it, or remove the folder"
             raise InputError(f"holds no {name}", where=str(local), rule=rule, remedy=remedy)
         if isinstance(home, FileHome) and home.commit:
             return download(self.describe(home, path), self.on_progress)

@@ -11,10 +11,10 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
+from rse_study.data import GLUE, HUB_NAME, GlueTask
 from rse_study.data.hub_models import LIKE_A_PATH, OF_EACH, UncheckedModel, UnknownModel, ask_hub
 from rse_study.data.labelled import Labelled, StsPairs
 from rse_study.data.labelled_sets import Example, label_of, labelled, malformed, text_of
-from rse_study.data.tasks import GLUE, HUB_NAME, GlueTask
 from rse_study.data.text_files import looked_for_in, places_of
 from rse_study.errors import InputError, MissingFile, first_line
 from rse_study.registry import Registry, did_you_mean

@@ -16,9 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rse_study.data import builtin
+from rse_study.data import SUBSETS, builtin
 from rse_study.data.labelled import StsPairs, Variant
-from rse_study.data.tasks import SUBSETS
 from rse_study.data.text_files import find_file, find_set_file, number_of, read_lines, read_own_lines
 from rse_study.errors import InputError, MissingFile
 from rse_study.registry import Registry

@@ -215,11 +215,7 @@ def vocabulary_fingerprint(tokenizer: Any) -> str:
 
 
 def _encode_all(
-    sentences: list[str],
-    tokenizer: Any,
-    max_length: int,
-    template: str,
-    on_progress: ProgressCallback,
+    sentences: list[str], tokenizer: Any, max_length: int, template: str, on_progress: ProgressCallback
 ) -> tuple[np.ndarray, np.ndarray]:
     flat, lengths = [np.zeros(0, np.int32)], list[int]()
     for start in range(0, len(sentences), _CHUNK):

@@ -11,13 +11,13 @@ import numpy as np
 from sklearn.metrics import matthews_corrcoef
 
 from rse_study.activity import ProgressCallback
+from rse_study.assets.attack_resources import ResourceLoader, fingerprint_resources, resources_for
 from rse_study.assets.victim import VictimClassifier
 from rse_study.data.attack_sets import OF_GLUE, read_attack_set, training_for
 from rse_study.data.labelled import Labelled
-from rse_study.downstream.attack_models import ResourceLoader, fingerprint_resources, resources_for
+from rse_study.downstream import Settings
 from rse_study.downstream.fine_tuned_tasks import classifier_of, drawn
 from rse_study.downstream.models import ModelFiles
-from rse_study.downstream.registry import Settings
 from rse_study.evaluation.attacks.attack import AttackOutcome, summarise
 from rse_study.evaluation.attacks.outcome_store import AttackRun, OutcomeStore, attack_and_store
 from rse_study.evaluation.attacks.recipes import RECIPES
@@ -109,11 +109,7 @@ class AttackedClassifier:
     @property
     def measures(self) -> tuple[Measure, ...]:
         return (
-            Measure(
-                name=f"{self.name} success",
-                metric=f"{self.name}/success_rate",
-                direction="minimize",
-            ),
+            Measure(name=f"{self.name} success", metric=f"{self.name}/success_rate", direction="minimize"),
             Measure(name=f"{self.name} accuracy", metric=f"{self.name}/accuracy_under_attack"),
         )
 

@@ -11,27 +11,20 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from rse_study.activity import ProgressCallback
-from rse_study.assets.fingerprint import fingerprint_of_model
+from rse_study.assets.attack_resources import ResourceLoader, fingerprint_resources, resources_for
+from rse_study.assets.store import fingerprint_of_model
 from rse_study.data.labelled import StsPairs
 from rse_study.data.readers import DEV_SPLITS, read_sts
-from rse_study.downstream.attack_models import ResourceLoader, fingerprint_resources, resources_for
+from rse_study.downstream import Attacks, Settings
 from rse_study.downstream.attacked_classifier import figures_of, rows_under_attack, summary_row
 from rse_study.downstream.models import ModelFiles
-from rse_study.downstream.registry import Attacks, Settings
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack import AttackOutcome, Deviation, Drift, Goal, Maximise
 from rse_study.evaluation.attacks.outcome_store import REMEDY, OutcomeStore, attack_and_store
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.evaluations import Embed
 from rse_study.evaluation.sts import ScoreMap, fit_score, sample_of, summarise_scores, targets_of, victim_of
-from rse_study.results.files.attack_file import (
-    FURTHEST,
-    SIMILARITY,
-    SummaryRow,
-    keep_summary,
-    outcomes_path,
-    reaching,
-)
+from rse_study.results.files import attack_file
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 
@@ -90,7 +83,7 @@ class AttackedSimilarity:
     @property
     def measures(self) -> tuple[Measure, ...]:
         left = Measure(name=f"{self.name} Spearman", metric=f"{self.name}/spearman_under_attack")
-        if self.attacks.goal == FURTHEST:
+        if self.attacks.goal == attack_file.FURTHEST:
             return (left,)
         success = Measure(
             name=f"{self.name} success", metric=f"{self.name}/success_rate", direction="minimize"
@@ -110,7 +103,7 @@ class AttackedSimilarity:
         """
         found, outcomes = self.attacked(embed, weights, replaces=True)
         figures = figures_of(found)
-        if self.attacks.goal == FURTHEST:
+        if self.attacks.goal == attack_file.FURTHEST:
             figures = {name: figures[name] for name in ("queries", "words_changed")}
         scores = {
             "clean_spearman": found.clean_spearman,
@@ -127,7 +120,7 @@ class AttackedSimilarity:
         on_progress: ProgressCallback = lambda done, total: None,
         *,
         replaces: bool = False,
-    ) -> tuple[SummaryRow, list[AttackOutcome]]:
+    ) -> tuple[attack_file.SummaryRow, list[AttackOutcome]]:
         """Attack the pairs that have no stored outcome yet; return figures and outcomes.
 
         The map to the gold scale is the one in the file's head: a refit could differ in its last digits and
@@ -138,7 +131,7 @@ class AttackedSimilarity:
         attack = recipe.build(self.resources(weights.device), goal_of(asked))
         fitted = fit_score(embed, self.fitting, asked.scores)
         outcomes = OutcomeStore(
-            outcomes_path(folder, self.task, self.recipe),
+            attack_file.outcomes_path(folder, self.task, self.recipe),
             self._head(weights, attack.label),
             {MAP: [fitted.cosines.tolist(), fitted.scores.tolist()]},
             replaces=replaces,
@@ -155,8 +148,8 @@ class AttackedSimilarity:
             self._head(weights, attack.label), outcomes, kept, counts | found, victim_dev_accuracy=None,
             weak=clean != clean, fingerprint=self.fingerprint, drawn=self.drawn,
         )  # fmt: skip
-        row = reaching(row, asked.goal, asked.tau)
-        keep_summary(folder, row, replaces=replaces)
+        row = attack_file.reaching(row, asked.goal, asked.tau)
+        attack_file.keep_summary(folder, row, replaces=replaces)
         return row, kept.outcomes
 
     @cached_property
@@ -168,7 +161,7 @@ class AttackedSimilarity:
         return {
             "recipe": self.recipe,
             "label": label,
-            "victim": SIMILARITY,
+            "victim": attack_file.SIMILARITY,
             "set": self.task,
             "encoder": fingerprint_of_model(weights.base, weights.revision),
             "pooling": weights.pooling,
@@ -182,7 +175,7 @@ class AttackedSimilarity:
     def _decisive(self) -> dict[str, Any]:
         """Settings that change results; `maximise` gets the default tau, as in older files."""
         said = self.attacks.model_dump(mode="json", exclude={*NOT_ASKED, "num_inputs"})
-        return said | ({"tau": Attacks().tau} if self.attacks.goal == FURTHEST else {})
+        return said | ({"tau": Attacks().tau} if self.attacks.goal == attack_file.FURTHEST else {})
 
 
 def _map_of(kept: OutcomeStore, fitted: ScoreMap, replaces: bool) -> ScoreMap:
@@ -209,6 +202,6 @@ def _points(kept: OutcomeStore) -> Float[np.ndarray, "2 k"]:
 
 def goal_of(attacks: Attacks) -> Goal:
     """Return the goal function that the settings name."""
-    if attacks.goal == FURTHEST:
+    if attacks.goal == attack_file.FURTHEST:
         return Maximise()
     return Deviation(tau=attacks.tau) if attacks.goal == "deviation" else Drift(tau=attacks.tau)

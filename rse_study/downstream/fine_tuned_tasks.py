@@ -17,24 +17,17 @@ import numpy as np
 from jaxtyping import Int
 
 from rse_study.assets.victim import VictimClassifier, victim
+from rse_study.data import GLUE, NLI_CLASSES
 from rse_study.data.attack_sets import training_for
 from rse_study.data.hub import read_glue
 from rse_study.data.labelled import Labelled, StsPairs, Text
 from rse_study.data.labelled_sets import ANLI_ROUNDS, REVIEWS, Questions, files_of, read_labelled, read_squad
-from rse_study.data.tasks import GLUE, NLI_CLASSES
 from rse_study.data.text_files import SET_DATA
+from rse_study.downstream import FINE_TUNED, SYNONYMS, Settings
 from rse_study.downstream.models import ModelFiles
-from rse_study.downstream.registry import FINE_TUNED, SYNONYMS, Settings
 from rse_study.errors import MissingFile
+from rse_study.evaluation import classification
 from rse_study.evaluation.changes import ChangeResources
-from rse_study.evaluation.classification import (
-    GLUE_METRICS,
-    SQUAD_METRICS,
-    evaluate_glue,
-    evaluate_glue_pairs,
-    evaluate_nli,
-    evaluate_squad,
-)
 from rse_study.evaluation.evaluations import Embed, evaluation_row
 from rse_study.evaluation.invariance import SEED, changed_text
 from rse_study.models.text_classifier import SpanReader, TextClassifier
@@ -207,7 +200,7 @@ class NliFineTuned(FineTunedTask):
         """Yield labels such as `R1 test`, `all test` (examples) and `mean test` (rounds)."""
         tasks = [given for given in self.held_out if isinstance(given, Labelled)]
         predict, seed = classifier.predicting(tasks[0].classes), self.settings.tasks.seed
-        for score in evaluate_nli(predict, tasks, seed=seed):
+        for score in classification.evaluate_nli(predict, tasks, seed=seed):
             yield self._label(score.task, score.split), score
 
     def is_worthless(self, score: EvaluationRow, made: VictimClassifier) -> bool:
@@ -277,7 +270,7 @@ class GlueFineTuned(FineTunedTask):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        metrics = GLUE_METRICS.get(self.task)
+        metrics = classification.GLUE_METRICS.get(self.task)
         return tuple(self._label(metric, given.split) for given in self.held_out for metric in metrics)
 
     def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, EvaluationRow]]:
@@ -289,9 +282,9 @@ class GlueFineTuned(FineTunedTask):
     def _of_split(self, classifier: TextClassifier, given: Supervised) -> list[EvaluationRow]:
         seed = self.settings.tasks.seed
         if isinstance(given, StsPairs):
-            return evaluate_glue_pairs(classifier.scores, given, seed=seed)
+            return classification.evaluate_glue_pairs(classifier.scores, given, seed=seed)
         assert isinstance(given, Labelled)
-        return evaluate_glue(classifier.predicting(given.classes), given, seed=seed)
+        return classification.evaluate_glue(classifier.predicting(given.classes), given, seed=seed)
 
     def _label(self, metric: str, split: str) -> str:
         return metric if len(self.held_out) == 1 else f"{metric} {split}"
@@ -311,12 +304,14 @@ class SquadFineTuned(FineTunedTask):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return SQUAD_METRICS
+        return classification.SQUAD_METRICS
 
     def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, EvaluationRow]]:
         """Yield `f1` and `exact_match`."""
         assert isinstance(classifier, SpanReader)
         for given in self.scored:
             assert isinstance(given, Questions)
-            for score in evaluate_squad(classifier.answers, given, seed=self.settings.tasks.seed):
+            for score in classification.evaluate_squad(
+                classifier.answers, given, seed=self.settings.tasks.seed
+            ):
                 yield score.aggregation, score

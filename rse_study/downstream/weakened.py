@@ -7,19 +7,19 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from rse_study.collectives import Alone
 from rse_study.data.batches import Batches
 from rse_study.data.lexicons import english_stopwords
 from rse_study.data.readers import read_sts
 from rse_study.data.tokenised import MARKS, tokenise
+from rse_study.downstream import WEAKENED, Settings
 from rse_study.downstream.models import ModelFiles
-from rse_study.downstream.registry import WEAKENED, Settings
 from rse_study.evaluation.evaluations import Embed, PairsEvaluation, evaluation_row
 from rse_study.methods.l2p_csr import L2PCSR
 from rse_study.methods.method import RunContext
 from rse_study.models.loading import load_encoder
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.streams import Streams
+from rse_study.tensors import Alone
 
 NUM_TEXTS, BATCH, MAX_LENGTH, SEED = 256, 64, 32, 0
 METHOD = L2PCSR(head="none")

@@ -13,15 +13,8 @@ import numpy as np
 
 from rse_study.data.labelled import StsPairs
 from rse_study.data.readers import read_sts
+from rse_study.evaluation import evaluations
 from rse_study.evaluation.changes import CHANGES, ChangeResources
-from rse_study.evaluation.evaluations import (
-    Embed,
-    PairsEvaluation,
-    evaluation_row,
-    is_one_vector,
-    unit_rows,
-    vectors_of,
-)
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import PLANE, EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
@@ -69,13 +62,13 @@ class Invariance:
     def num_sentences(self) -> int:
         return len(self.texts) * (1 + len(self.changed))
 
-    def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
+    def score(self, embed: evaluations.Embed, subject: str) -> list[EvaluationRow]:
         distinct = sorted({*self.texts, *(text for new in self.changed.values() for text in new)})
         row_of = {text: row for row, text in enumerate(distinct)}
-        vectors = unit_rows(embed(distinct)) if distinct else np.zeros((0, 1))
+        vectors = evaluations.unit_rows(embed(distinct)) if distinct else np.zeros((0, 1))
         # A single distinct text says nothing about a collapse.
         clean = [row_of[text] for text in dict.fromkeys(self.texts)]
-        is_one = len(clean) > 1 and is_one_vector(vectors[clean])
+        is_one = len(clean) > 1 and evaluations.is_one_vector(vectors[clean])
         rows = []
         for change, new in self.changed.items():
             moved = [(row_of[a], row_of[b]) for a, b in zip(self.texts, new, strict=True) if a != b]
@@ -86,7 +79,7 @@ class Invariance:
         return [*rows, self._row(subject, "mean", mean, len(self.texts), 0)]
 
     def _row(self, subject: str, change: str, cosine: float, num: int, num_skipped: int) -> EvaluationRow:
-        return evaluation_row(
+        return evaluations.evaluation_row(
             self, subject, self.split, change, 100 * cosine, num,
             degenerate=cosine != cosine, num_skipped=num_skipped, seed=SEED,
         )  # fmt: skip
@@ -115,7 +108,7 @@ PERPLEXITY = 10.0
 KINDS = ("synonyms", "adversarial")
 
 
-class SentencePlane(PairsEvaluation):
+class SentencePlane(evaluations.PairsEvaluation):
     """Places in the plane of sentences and two versions of each, and their closeness.
 
     Its pairs are 30 sentences, each with 8 versions in which words are replaced by synonyms. The first is the version
@@ -146,11 +139,11 @@ class SentencePlane(PairsEvaluation):
         labels = [f"closeness {kind}" for kind in KINDS]
         return tuple(Measure(name=f"{self.pairs.name} {one}", metric=f"{self.name}/{one}") for one in labels)
 
-    def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
+    def score(self, embed: evaluations.Embed, subject: str) -> list[EvaluationRow]:
         """Return closeness and all places; of collapsed vectors closeness alone, NaN."""
-        own, versions = vectors_of(embed, self.pairs.first[::NUM_VERSIONS], self.pairs.second)
+        own, versions = evaluations.vectors_of(embed, self.pairs.first[::NUM_VERSIONS], self.pairs.second)
         versions = versions.reshape(len(own), NUM_VERSIONS, -1)
-        is_one = is_one_vector(own) or not np.isfinite([own.sum(), versions.sum()]).all()
+        is_one = evaluations.is_one_vector(own) or not np.isfinite([own.sum(), versions.sum()]).all()
         furthest = np.einsum("nd,nkd->nk", own, versions).argmin(axis=1)
         chosen = dict(zip(KINDS, (versions[:, 0], versions[np.arange(len(own)), furthest]), strict=True))
         named = {f"closeness {k}": np.nan if is_one else closeness(own, v) for k, v in chosen.items()}
@@ -160,7 +153,7 @@ class SentencePlane(PairsEvaluation):
                 for pair, (x, y) in enumerate(of_kind):
                     named |= {f"x {pair}{end}": x, f"y {pair}{end}": y}
         return [
-            evaluation_row(
+            evaluations.evaluation_row(
                 self, subject, self.pairs.split, label, value, len(own), degenerate=is_one, seed=SEED
             )
             for label, value in named.items()
@@ -193,7 +186,7 @@ _BLOCK = 512  # rows of distances held at once: 512 x 3000 float64 are 12 MiB
 
 
 @dataclass(frozen=True)
-class AlignmentUniformity(PairsEvaluation):
+class AlignmentUniformity(evaluations.PairsEvaluation):
     """Alignment and uniformity on a task's dev pairs; neither selects a model.
 
     Defined by Wang and Isola (2020), measured as in SimCSE; lower is better for both:
@@ -220,20 +213,20 @@ class AlignmentUniformity(PairsEvaluation):
             for metric in METRICS
         )
 
-    def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
+    def score(self, embed: evaluations.Embed, subject: str) -> list[EvaluationRow]:
         """Return alignment, 0..4, of positive pairs and uniformity, -8..0, of all texts.
 
         Undefined figures are NaN and degenerate. If embeddings have collapsed to one vector, uniformity is 0,
         its worst value, and alignment NaN, because it would be 0, its best.
         """
-        first, second = vectors_of(embed, self.pairs.first, self.pairs.second)
+        first, second = evaluations.vectors_of(embed, self.pairs.first, self.pairs.second)
         positive, both = self.pairs.gold > POSITIVE_ABOVE, np.concatenate([first, second])
-        is_one = is_one_vector(both)
+        is_one = evaluations.is_one_vector(both)
         aligned = float("nan") if is_one else alignment(first[positive], second[positive])
         distances = np.linalg.norm(first[positive] - second[positive], axis=1) ** ALPHA
         figures = {"alignment": (aligned, int(positive.sum())), "uniformity": (uniformity(both), len(both))}
         return [
-            evaluation_row(
+            evaluations.evaluation_row(
                 self, subject, self.pairs.split, metric, value, num, degenerate=is_one or value != value,
                 items=ItemScores.of(distances) if metric == "alignment" and value == value else None,
             )

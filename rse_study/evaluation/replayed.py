@@ -163,10 +163,7 @@ class ReplayedTexts(ReplayedSet[Labelled]):
         if is_collapsed(np.concatenate([training, clean, attacked])):
             return {}
         fit, labels = fit_probe(training, self.training.labels, C), self.clean.labels
-        return {
-            "accuracy": fit.predict(attacked) == labels,
-            "clean_accuracy": fit.predict(clean) == labels,
-        }
+        return {"accuracy": fit.predict(attacked) == labels, "clean_accuracy": fit.predict(clean) == labels}
 
     def _content(self) -> dict[str, Any]:
         parts = {side: getattr(self, side) for side in self.sides}

@@ -14,9 +14,9 @@ import scipy  # submodules load lazily
 from rse_study.data import builtin
 from rse_study.data.labelled import StsPairs, Text
 from rse_study.data.readers import read_sts
+from rse_study.evaluation import BUILTIN
 from rse_study.evaluation.attacks.attack import AttackOutcome, Summary, Target, summarise
 from rse_study.evaluation.evaluations import Embed, PairsEvaluation, is_one_vector, vectors_of
-from rse_study.evaluation.registry import BUILTIN
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.streams import Streams

@@ -7,10 +7,9 @@ from typing import Any, ClassVar, Literal
 
 from rse_study.data.batches import Batch
 from rse_study.data.synonyms import rtd_mask
-from rse_study.losses.info_nce import info_nce
-from rse_study.losses.rtd import replaced_token_detection
+from rse_study.losses import info_nce, replaced_token_detection
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
-from rse_study.methods.metrics import inner_losses, movement, weakened
+from rse_study.methods.views import inner_losses, movement, weakened
 from rse_study.models import TokenPlaces
 from rse_study.perturbations.ascent import Anchor, Ascent, Change, Player, ascend, frozen
 from rse_study.perturbations.blend import Blend, Branches, passes_for

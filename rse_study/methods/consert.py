@@ -6,9 +6,9 @@ from typing import ClassVar, Literal
 from pydantic import Field, PositiveFloat, model_validator
 
 from rse_study.data.batches import Batch
-from rse_study.losses.terms import TERMS
+from rse_study.losses import TERMS
 from rse_study.methods.method import ContrastiveMethod, Mean, MethodSource, RunContext, StepCost, StepOutcome
-from rse_study.methods.metrics import inner_losses, movement, reported
+from rse_study.methods.views import inner_losses, movement, reported
 from rse_study.models import Networks
 from rse_study.models.pooling import HeadKind, in_mode
 from rse_study.perturbations.ascent import INNER_RISE, Anchor, Change, ascend, frozen

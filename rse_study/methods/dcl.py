@@ -5,18 +5,17 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import NonNegativeFloat, PositiveInt
 
-from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.data.synonyms import mask_tokens, with_synonyms
-from rse_study.losses.terms import TERMS
+from rse_study.losses import TERMS
 from rse_study.methods.method import Mean, Method, MethodSource, Networks, RunContext, StepCost, StepOutcome
-from rse_study.methods.metrics import reported
+from rse_study.methods.views import reported
 from rse_study.models import DCLNetworks, MaskedLMHead, Projection, SentenceEncoder, by_chunks
 from rse_study.models.pooling import NormKind
 from rse_study.results.manipulation import LIMITS, ManipulationCheck
 from rse_study.spec import field
 from rse_study.streams import Streams
-from rse_study.tensors import F, Float, Int, Tensor, torch
+from rse_study.tensors import Collectives, F, Float, Int, Tensor, torch
 
 UNCHOSEN = -100
 """target of a token that the masked LM does not predict"""

@@ -7,16 +7,15 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
-from rse_study.losses.terms import TERMS
+from rse_study.losses import TERMS
 from rse_study.methods.method import ContrastiveMethod, Mean, MethodSource, RunContext, StepCost, StepOutcome
-from rse_study.methods.metrics import inner_losses, movement, reported, weakened
+from rse_study.methods.views import inner_losses, movement, reported, weakened
 from rse_study.models import Networks
 from rse_study.perturbations.ascent import INNER_RISE, Anchor, Ascent, Change, JointPass, ascend, frozen
 from rse_study.perturbations.sentence_level import VirtualAdversarial
 from rse_study.perturbations.site_masks import ViewMasks
-from rse_study.tensors import Float, Tensor, torch
+from rse_study.tensors import Collectives, Float, Tensor, torch
 
 VIEWS = "views"  # the dropout stream: the ascent and the final pass share its masks
 

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import PositiveFloat
 
-from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.data.synonyms import Synonyms
-from rse_study.losses.info_nce import info_nce
-from rse_study.losses.terms import TERMS
+from rse_study.losses import TERMS, info_nce
 from rse_study.models import Generator, GeneratorOutputs, Networks, SentenceEncoder, build_head
 from rse_study.models.pooling import HeadKind
 from rse_study.results.manipulation import Checks
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
-from rse_study.tensors import Bool, Float, Tensor, torch
+from rse_study.tensors import Bool, Collectives, Float, Tensor, torch
 
 # In P*T, P = encoder parameters without embeddings, T = tokens of one view of the batch. A forward pass is 2 (one
 # multiplication and one addition a parameter), a backward pass to the inputs alone another 2, to inputs and weights 4.

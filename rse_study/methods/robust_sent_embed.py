@@ -4,14 +4,11 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, NonNegativeFloat, PositiveFloat, model_validator
 
-from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
-from rse_study.losses.info_nce import info_nce
-from rse_study.losses.terms import TERMS
+from rse_study.losses import TERMS, info_nce
 from rse_study.methods.adversary import Adversary, ReplacedTokenDetection
 from rse_study.methods.method import Mean, Method, MethodSource, Networks, RunContext, StepCost, StepOutcome
-from rse_study.methods.metrics import Terms, reported
-from rse_study.methods.views import Views, encode_views
+from rse_study.methods.views import Terms, Views, encode_views, reported
 from rse_study.models import Discriminator, SentenceEncoder, build_head
 from rse_study.perturbations.ascent import INNER_RISE, Anchor
 from rse_study.perturbations.blend import Blend, passes_for
@@ -19,7 +16,7 @@ from rse_study.perturbations.site_masks import WeakeningMasks
 from rse_study.perturbations.token_level import TokenLevel
 from rse_study.spec import field
 from rse_study.streams import Streams
-from rse_study.tensors import Bool, Float, Tensor, torch
+from rse_study.tensors import Bool, Collectives, Float, Tensor, torch
 
 SHARED_MASKS = "passes that share their dropout masks, and a recorded step draws new ones each time"
 
@@ -167,15 +164,10 @@ class RobustSentEmbed(Method):
             anchor = Anchor(embeddings.detach(), moving, step)
             inner = self._adversary.find(networks, state.get("V"), anchor, run)
         views = encode_views(
-            networks,
-            embeddings,
-            None if inner is None else inner.added(with_eta=self.z_adv_eta == "with"),
-            () if inner is None else inner.weights,
-            batch,
-            run,
-            step,
+            networks, embeddings, None if inner is None else inner.added(with_eta=self.z_adv_eta == "with"),
+            () if inner is None else inner.weights, batch, run, step,
             shares_first=self.outer_dropout == "shared_first",
-        )
+        )  # fmt: skip
         loss, terms = self._contrastive(views, batch, run)
         metrics = {f"loss/{name}": Mean.over(losses) for name, (_, losses) in terms.items()}
         if self.generator:
@@ -194,13 +186,9 @@ class RobustSentEmbed(Method):
     @property
     def _adversary(self) -> Adversary:
         return Adversary(
-            self.blend,
-            self.token_level,
-            self.masks,
-            self.temperature,
-            self.inner_dropout,
+            self.blend, self.token_level, self.masks, self.temperature, self.inner_dropout,
             delta_sees_eta=self._delta_sees_eta,
-        )
+        )  # fmt: skip
 
     def _contrastive(self, views: Views, batch: Batch, run: RunContext) -> tuple[Tensor, Terms]:
         """Return this worker's share of the first two terms of eq 10, and weight and losses of each."""
@@ -209,10 +197,8 @@ class RobustSentEmbed(Method):
             losses = info_nce(views.z, views.z_pos[None], others, own, self.temperature)
             return losses.sum() / batch.num_rows, {"contrastive": (1 / batch.num_rows, losses)}
         if self.z_adv_negatives == "included":
-            others, own = (
-                torch.cat([others, run.collectives.gather(views.z_adv)]),
-                torch.cat([own, own], dim=1),
-            )
+            others = torch.cat([others, run.collectives.gather(views.z_adv)])
+            own = torch.cat([own, own], dim=1)
         losses = self._first_term(views, others, own)
         terms = {"contrastive": (1 / batch.num_rows, losses)}
         if self.lambda1 > 0:

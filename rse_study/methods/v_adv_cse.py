@@ -7,11 +7,9 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, NonNegativeFloat, NonNegativeInt
 
 from rse_study.data.batches import Batch
-from rse_study.losses.divergence import LOG_2, DivergenceKind, divergence
-from rse_study.losses.terms import TERMS
+from rse_study.losses import LOG_2, TERMS, DivergenceKind, divergence
 from rse_study.methods.method import ContrastiveMethod, Mean, MethodSource, RunContext, StepCost, StepOutcome
-from rse_study.methods.metrics import gradient_ratio, inner_losses, movement, reported
-from rse_study.methods.views import encode_views
+from rse_study.methods.views import encode_views, gradient_ratio, inner_losses, movement, reported
 from rse_study.models import Networks
 from rse_study.models.pooling import HeadKind, in_mode
 from rse_study.perturbations.ascent import INNER_RISE, Anchor, Change, ascend, frozen

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rse_study.models.dcl_networks import Projection as Projection
     from rse_study.models.encoder import SentenceEncoder as SentenceEncoder
     from rse_study.models.encoder import by_chunks as by_chunks
-    from rse_study.models.generator_outputs import GeneratorOutputs as GeneratorOutputs
+    from rse_study.models.generators import GeneratorOutputs as GeneratorOutputs
     from rse_study.models.heads import build_head as build_head
     from rse_study.models.rtd import Discriminator as Discriminator
     from rse_study.models.rtd import Generator as Generator
@@ -25,6 +25,6 @@ else:
     Networks = DeferredName("rse_study.models.dcl_networks", "Networks")
     Discriminator = DeferredName("rse_study.models.rtd", "Discriminator")
     Generator = DeferredName("rse_study.models.rtd", "Generator")
-    GeneratorOutputs = DeferredName("rse_study.models.generator_outputs", "GeneratorOutputs")
+    GeneratorOutputs = DeferredName("rse_study.models.generators", "GeneratorOutputs")
     TokenPlaces = DeferredName("rse_study.models.rtd", "TokenPlaces")
     by_chunks = DeferredName("rse_study.models.encoder", "by_chunks")

@@ -9,12 +9,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from rse_study.collectives import Alone, Collectives
 from rse_study.data.batches import Batch
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.heads import BatchNorm, seeded_linear
 from rse_study.models.pooling import NormKind
 from rse_study.models.rtd import Discriminator
+from rse_study.tensors import Alone, Collectives
 
 
 class Networks(nn.Module):

@@ -10,8 +10,8 @@ from torch import Tensor
 from rse_study.activity import ProgressCallback
 from rse_study.data.tokenised import encode
 from rse_study.errors import InputError
+from rse_study.models.backbone import Padded
 from rse_study.models.encoder import SentenceEncoder, first_position
-from rse_study.models.packed import Padded
 from rse_study.models.pooling import in_mode
 from rse_study.models.text_classifier import padded_ids
 

@@ -13,9 +13,17 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from rse_study.data.batches import RealTokens
-from rse_study.models.packed import Packed, Padded, TokenInputs, can_be_packed
+from rse_study.models.backbone import (
+    Changes,
+    Packed,
+    Padded,
+    SiteChange,
+    TokenInputs,
+    can_be_packed,
+    find_sites,
+    require_sites,
+)
 from rse_study.models.pooling import PoolingKind, in_mode, pool_mean, prompt_positions
-from rse_study.models.sites import Changes, SiteChange, find_sites, require_sites
 
 RowFunction = Callable[..., Tensor]
 

@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from rse_study.collectives import Alone, Collectives
 from rse_study.registry import Registry
+from rse_study.tensors import Alone, Collectives
 
 
 def seeded_linear(

@@ -16,10 +16,9 @@ from transformers.utils import logging as hf_logging
 from rse_study.data.hub_models import hub_arguments
 from rse_study.data.tokenised import num_ids
 from rse_study.errors import InputError
+from rse_study.models import model_files
 from rse_study.models.embedder import check_vectors
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.encoder_settings import MODULES, Recorded, stored_pooling
-from rse_study.models.model_files import AGAIN, check_files, reading, require_tokenizer_files
 from rse_study.models.pooling import KINDS, PoolingKind
 from rse_study.registry import did_you_mean
 from rse_study.streams import Streams
@@ -94,7 +93,7 @@ def load_encoder(
     encoder = _assemble(name, backbone, tokenizer, kind)
     encoder.has_unread_pooler = any("pooler." in key for key in unread)
     remedy = "Is its config.json whole? If so, this family cannot be used: take another encoder"
-    with reading(name, remedy, f"a short forward of {config.model_type} fails"):
+    with model_files.reading(name, remedy, f"a short forward of {config.model_type} fails"):
         check_vectors(name, encoder, tokenizer)
     return encoder, tokenizer
 
@@ -126,7 +125,7 @@ def load_config(name: str, revision: str = "main") -> Any:
     """Load the Hugging Face configuration of a folder or hub name."""
     _require_place(name, "config.json")
     if Path(name).is_dir():
-        check_files(Path(name))
+        model_files.check_files(Path(name))
     with opening(name, "config.json"):
         return AutoConfig.from_pretrained(name, **hub_arguments(name, revision), trust_remote_code=False)
 
@@ -141,18 +140,15 @@ def _require_place(name: str, *files: str) -> None:
     looks_local = Path(name).exists() or name.startswith((".", "/", "~")) or name.count("/") > 1
     if looks_local and not any((Path(name) / file).is_file() for file in files):
         what = f"no {files[0]} in this folder" if Path(name).is_dir() else "no such folder"
-        raise InputError(
-            what,
-            where=name,
-            rule="an encoder is a folder in Hugging Face's layout, or a hub name",
-            remedy="Give the folder that save_pretrained wrote.",
-        )
+        rule = "an encoder is a folder in Hugging Face's layout, or a hub name"
+        remedy = "Give the folder that save_pretrained wrote."
+        raise InputError(what, where=name, rule=rule, remedy=remedy)
 
 
 def load_tokenizer(name: str, revision: str = "main") -> Any:
     """Load a tokenizer with its stored length limit; it must have a padding token."""
     if Path(name).is_dir():
-        require_tokenizer_files(Path(name))
+        model_files.require_tokenizer_files(Path(name))
     with opening(name, "tokenizer.json", "tokenizer_config.json"):
         tokenizer = AutoTokenizer.from_pretrained(
             name, **hub_arguments(name, revision), trust_remote_code=False
@@ -161,22 +157,17 @@ def load_tokenizer(name: str, revision: str = "main") -> Any:
         rule, remedy = "to a tokenizer without words every word is unknown", f"Get all its files. {HUB}"
         raise InputError("cannot be loaded (its vocabulary is missing)", where=name, rule=rule, remedy=remedy)
     if tokenizer.pad_token_id is None:
-        raise InputError(
-            "its tokenizer has no padding token",
-            where=name,
-            rule="sentences of a batch are padded to one length",
-            remedy="Add one to the tokenizer (and an embedding row for it) and save both.",
-        )
-    recorded = Recorded(name, revision)
+        rule = "sentences of a batch are padded to one length"
+        remedy = "Add one to the tokenizer (and an embedding row for it) and save both."
+        raise InputError("its tokenizer has no padding token", where=name, rule=rule, remedy=remedy)
+    recorded = model_files.Recorded(name, revision)
     with opening(name, "tokenizer_config.json"):
         tokenizer.model_max_length = min(tokenizer.model_max_length, recorded.max_length or math.inf)
     if recorded.transformer.get("do_lower_case") and not _lowers(tokenizer):
-        raise InputError(
-            "its texts are to be lowered (do_lower_case), and its tokenizer does not",
-            where=name,
-            rule="our encoder reads a text as its tokenizer does",
-            remedy="`rse-study evaluate` can score it as it is; save it again with a tokenizer that lowers",
-        )
+        what = "its texts are to be lowered (do_lower_case), and its tokenizer does not"
+        rule = "our encoder reads a text as its tokenizer does"
+        remedy = "`rse-study evaluate` can score it as it is; save it again with a tokenizer that lowers"
+        raise InputError(what, where=name, rule=rule, remedy=remedy)
     return tokenizer
 
 
@@ -196,8 +187,8 @@ def quiet_loading() -> Iterator[None]:
 
 def _described(name: str, pooling: str, revision: str) -> tuple[Any, Any, PoolingKind]:
     """Load all but the weights, and refuse what no encoder of ours can be."""
-    _require_place(name, "config.json", MODULES)
-    Recorded(name, revision).check_expressible()
+    _require_place(name, "config.json", model_files.MODULES)
+    model_files.Recorded(name, revision).check_expressible()
     config = load_config(name, revision)
     check_family(name, config)
     kind = _pooling_kind(name, pooling, revision)
@@ -211,12 +202,9 @@ def _pretrained(name: str, config: Any, revision: str, kind: PoolingKind) -> tup
     needs_pooler = kind == "pooler"
     missing = [key for key in sorted(report["missing_keys"]) if needs_pooler or not key.startswith("pooler.")]
     if missing:
-        raise InputError(
-            f"{len(missing)} weights are missing, the first is {missing[0]!r}",
-            where=name,
-            rule="a pretrained encoder brings all its weights",
-            remedy="Is this the right folder?",
-        )
+        what = f"{len(missing)} weights are missing, the first is {missing[0]!r}"
+        rule, remedy = "a pretrained encoder brings all its weights", "Is this the right folder?"
+        raise InputError(what, where=name, rule=rule, remedy=remedy)
     return backbone, set(report["unexpected_keys"])
 
 
@@ -235,23 +223,17 @@ def _assemble(name: str, backbone: nn.Module, tokenizer: Any, kind: PoolingKind)
     encoder = SentenceEncoder(backbone, kind, tokenizer.mask_token_id)
     _check_ids(name, encoder, tokenizer)
     if kind == "pooler" and getattr(encoder.backbone, "pooler", None) is None:
-        rule, remedy = (
-            "this pooling is the checkpoint's own, of its [CLS]",
-            "Use cls, mean or first_last pooling.",
-        )
+        rule = "this pooling is the checkpoint's own, of its [CLS]"
+        remedy = "Use cls, mean or first_last pooling."
         raise InputError("it has no pooler", where=name, rule=rule, remedy=remedy)
     if kind == "prompt" and tokenizer.mask_token_id is None:
-        raise InputError(
-            "its tokenizer has no [MASK]",
-            where=name,
-            rule="prompt pooling reads the vector there",
-            remedy="Use cls, mean or first_last pooling.",
-        )
+        rule, remedy = "prompt pooling reads the vector there", "Use cls, mean or first_last pooling."
+        raise InputError("its tokenizer has no [MASK]", where=name, rule=rule, remedy=remedy)
     return encoder
 
 
 def _pooling_kind(name: str, pooling: str, revision: str) -> PoolingKind:
-    kind = stored_pooling(name, revision).pooling if pooling == "stored" else pooling
+    kind = model_files.stored_pooling(name, revision).pooling if pooling == "stored" else pooling
     if kind not in KINDS:
         rule = f"must be one of {', '.join(KINDS)}, or stored"
         raise InputError(f"pooling {kind!r}", where=name, rule=rule, remedy=did_you_mean(str(kind), KINDS))
@@ -268,25 +250,22 @@ def _check_ids(name: str, encoder: SentenceEncoder, tokenizer: Any) -> None:
     """Raise InputError unless the tokenizer is that of the embedding."""
     num_rows, num_tokens = encoder.backbone.get_input_embeddings().weight.shape[0], num_ids(tokenizer)
     if not num_rows / 2 <= num_tokens <= num_rows:
-        raise InputError(
-            f"its tokenizer has {num_tokens} tokens, its embedding {num_rows} rows",
-            where=name,
-            rule="every token needs a word embedding, and most word embeddings a token",
-            remedy="Tokenizer and weights are of different models.",
-        )
+        what = f"its tokenizer has {num_tokens} tokens, its embedding {num_rows} rows"
+        rule = "every token needs a word embedding, and most word embeddings a token"
+        remedy = "Tokenizer and weights are of different models."
+        raise InputError(what, where=name, rule=rule, remedy=remedy)
     wanted = encoder.config.pad_token_id
     if wanted is not None and wanted != tokenizer.pad_token_id:
-        raise InputError(
-            f"its tokenizer pads with token {tokenizer.pad_token_id}, its config.json says {wanted}",
-            where=name,
-            rule="the model takes the position of a token, or its padding, from that token",
-            remedy="Set pad_token_id in config.json, or pad_token of the tokenizer, to what it was trained with",
-        )
+        what = f"its tokenizer pads with token {tokenizer.pad_token_id}, its config.json says {wanted}"
+        rule = "the model takes the position of a token, or its padding, from that token"
+        remedy = "Set pad_token_id in config.json, or pad_token of the tokenizer, to what it was trained with"
+        raise InputError(what, where=name, rule=rule, remedy=remedy)
 
 
 @contextmanager
 def opening(name: str, *files: str) -> Iterator[None]:
     """Keep a library's loader quiet; name the file, or the hub's way, if it fails."""
     where = next((f"{name}/{file}" for file in files if (Path(name) / file).exists()), name)
-    with quiet_loading(), reading(where, AGAIN if Path(name).is_dir() else f"Check the name. {HUB}"):
+    remedy = model_files.AGAIN if Path(name).is_dir() else f"Check the name. {HUB}"
+    with quiet_loading(), model_files.reading(where, remedy):
         yield

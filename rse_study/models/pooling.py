@@ -27,11 +27,9 @@ def prompt_positions(ids: Int[Tensor, "b l"], mask_token_id: int) -> Int[Tensor,
     is_mask = ids == mask_token_id
     # Not checked on a GPU, which would make us wait: it only reads corpora, whose template is never cut.
     if ids.device.type == "cpu" and not bool(is_mask.any(1).all()):
-        raise InputError(
-            "a sentence without a [MASK] token",
-            rule="prompt pooling reads the hidden state at [MASK]",
-            remedy="Give a template that contains [MASK], and a max_length that does not cut it off.",
-        )
+        rule = "prompt pooling reads the hidden state at [MASK]"
+        remedy = "Give a template that contains [MASK], and a max_length that does not cut it off."
+        raise InputError("a sentence without a [MASK] token", rule=rule, remedy=remedy)
     return is_mask.int().argmax(1)
 
 

@@ -9,10 +9,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from rse_study.data.batches import RealTokens
+from rse_study.models.backbone import Padded, require_sites
 from rse_study.models.encoder import SentenceEncoder, by_chunks
 from rse_study.models.heads import seeded_linear
-from rse_study.models.packed import Padded
-from rse_study.models.sites import require_sites
 
 
 class Discriminator(nn.Module):

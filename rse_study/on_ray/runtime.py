@@ -21,10 +21,10 @@ from rse_study.on_ray.nodes.elastic import HOLD_SECONDS, ElasticSize, Losses
 from rse_study.on_ray.nodes.launch import ray_session
 from rse_study.on_ray.nodes.private_ray import dashboard_url
 from rse_study.on_ray.nodes.ray_folder import ray_output_in_file
-from rse_study.on_ray.queue.cell import StudyCallback
+from rse_study.on_ray.queue import StudyCallback
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.searcher import CellSearcher
-from rse_study.on_ray.stored.files import MaterialsCache, Payloads, StudyFiles
+from rse_study.on_ray.stored import MaterialsCache, Payloads, StudyFiles
 from rse_study.on_ray.tuner import TuneRecord
 from rse_study.on_ray.workers.coordinator import Coordinator
 from rse_study.on_ray.workers.worker import run_inline, run_on_train

@@ -9,9 +9,9 @@ from ray.tune.search import Searcher
 
 from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray.nodes.elastic import Losses
-from rse_study.on_ray.queue.cell import Cell, StudyCallback
+from rse_study.on_ray.queue import Cell, StudyCallback
 from rse_study.on_ray.queue.cell_queue import CellQueue
-from rse_study.on_ray.stored.files import Payloads
+from rse_study.on_ray.stored import Payloads
 from rse_study.on_ray.workers.coordinator import SCORED, Coordinator
 from rse_study.results.files.schema import naming_failures_of_disk
 

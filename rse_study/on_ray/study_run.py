@@ -6,20 +6,12 @@ from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.on_ray.background import BackgroundWork
-from rse_study.on_ray.queue.cell import Cell, StudyCallback
+from rse_study.on_ray.queue import Cell, StudyCallback, stages
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.cell_sources import FixedCells, GrowingCells, ProposedCells, wanted_cells
-from rse_study.on_ray.queue.stages import (
-    confirm_cells,
-    every_confirm_cell,
-    every_grid_cell,
-    grid_cells,
-    path_rounds,
-)
 from rse_study.on_ray.runtime import RayRuntime
-from rse_study.on_ray.scoring import Scoring
-from rse_study.on_ray.stored.files import MaterialsCache, StudyFiles
+from rse_study.on_ray.scoring import BackgroundWork, Scoring
+from rse_study.on_ray.stored import MaterialsCache, StudyFiles
 from rse_study.on_ray.stored.shared_cells import bring_shared_cells, machine_of, machines_of
 from rse_study.on_ray.workers.train_workers import describe
 from rse_study.results.files.ledger import Ledger
@@ -154,8 +146,8 @@ class StudyRun:
     def _run_cells(self, runtime: RayRuntime) -> list[Cell]:
         """Run what is missing; return the grid's or the confirmation's cells."""
         if self._study.grid is not None:
-            every = partial(every_grid_cell, self._checked, self._ledger, self.materials.identify)
-            cells = grid_cells(self._checked, self._ledger, self.materials.identify)
+            every = partial(stages.every_grid_cell, self._checked, self._ledger, self.materials.identify)
+            cells = stages.grid_cells(self._checked, self._ledger, self.materials.identify)
             return self._run_results("grid", cells, every, runtime)
         self._search(runtime)
         cells = self._confirm(runtime)
@@ -183,17 +175,10 @@ class StudyRun:
         source = ProposedCells(checked, proposer, self.materials.identify)
         self._tell_ended([one for one in self._ledger.cells() if one.stage == "search" and not one.retired])
         queue = CellQueue(
-            study,
-            "search",
-            source,
-            self._ledger,
-            self._files,
-            checked.rungs,
-            has_room=partial(has_room, self._ledger),
-            settled=self._scoring.drop_settled,
-            axes=self._axes_by_heading(),
-            rule=deciding_rule(study, checked.folder),
-        )
+            study, "search", source, self._ledger, self._files, checked.rungs,
+            has_room=partial(has_room, self._ledger), settled=self._scoring.drop_settled,
+            axes=self._axes_by_heading(), rule=deciding_rule(study, checked.folder),
+        )  # fmt: skip
         runtime.run(queue, study.resources, self._callback)
         self._ledger.back_up()
         if not runtime.closing.is_set():
@@ -229,9 +214,9 @@ class StudyRun:
         about = self._checked, self._ledger, self.materials.identify
 
         def every() -> list[Cell]:
-            return [cell for cell in every_confirm_cell(*about) if not cell.continues]
+            return [cell for cell in stages.every_confirm_cell(*about) if not cell.continues]
 
-        cells = confirm_cells(*about)
+        cells = stages.confirm_cells(*about)
         continued = [cell for cell in cells if cell.continues]
         self._run_list("search", continued, runtime)
         if continued and not runtime.closing.is_set():  # there are more trials of the full budget now
@@ -240,7 +225,7 @@ class StudyRun:
         return self._run_results("confirm", cells, every, runtime)
 
     def _run_path(self, runtime: RayRuntime) -> None:
-        for cells in path_rounds(self._checked, self._ledger, self.materials.identify):
+        for cells in stages.path_rounds(self._checked, self._ledger, self.materials.identify):
             if runtime.closing.is_set():
                 return
             self._run_list("path", cells, runtime)
@@ -263,15 +248,9 @@ class StudyRun:
         if stage != "search":
             self._bring_shared(cells, asked, runtime)
         queue = CellQueue(
-            self._study,
-            stage,
-            source,
-            self._ledger,
-            self._files,
-            evaluations=asked,
-            settled=self._scoring.drop_settled,
-            axes=self._axes_by_heading(),
-        )
+            self._study, stage, source, self._ledger, self._files, evaluations=asked,
+            settled=self._scoring.drop_settled, axes=self._axes_by_heading(),
+        )  # fmt: skip
         if queue.num_left:
             self._callback.message(f"{stage}: {queue.num_left} of {len(cells)} cells to run")
         runtime.run(queue, cells[0].resources, self._callback)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from rse_study.perturbations.ascent import Anchor, Change, JointPass, Passes, Player, SiteMask
-from rse_study.perturbations.noise import AscentDirection, control_signs, of_norm
+from rse_study.perturbations.geometry import AscentDirection, control_signs, of_norm
 from rse_study.perturbations.sentence_level import FGSM, PGD, DeltaState, movement_checks, saturation_check
 from rse_study.results.manipulation import Checks
 from rse_study.spec import Spec, field

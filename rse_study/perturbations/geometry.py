@@ -1,17 +1,17 @@
-"""Norms, projections and matched lengths, over the last axis of a tensor.
+"""Norms and projections over the last axis of a tensor, and noise keyed by row."""
 
->>> import torch
->>> x = torch.tensor([3.0, 4.0])
->>> norm_of(x, "l2"), project(x, "l2", torch.tensor([1.0]))
-(tensor([5.]), tensor([0.6000, 0.8000]))
-"""
-
+from collections.abc import Callable
 from typing import Literal
 
+from rse_study.data.batches import Batch
+from rse_study.perturbations.ascent import Anchor
+from rse_study.streams import Streams
 from rse_study.tensors import Float, Tensor, torch
 
 Norm = Literal["l1", "l2", "linf"]
 ORDER: dict[str, float] = {"l1": 1.0, "l2": 2.0, "linf": float("inf")}
+AscentDirection = Literal["gradient", "noise", "flipped"]
+"""Where steps go: up the gradient, or one of two controls that cost the same. Decision 0070."""
 
 
 def norm_of(x: Float[Tensor, "*batch n"], norm: Norm) -> Float[Tensor, "*batch 1"]:
@@ -67,3 +67,64 @@ def _project_l1(
     theta = threshold.gather(-1, last)
     shrunk = x.sign() * (magnitude - theta).clamp(min=0)
     return torch.where(magnitude.sum(-1, keepdim=True) > radius, shrunk, x)
+
+
+def uniform_rows(anchor: Anchor, streams: Streams, stream: str, width: int) -> Float[Tensor, "b l {width}"]:
+    """Draw U(0, 1) for real tokens (else 0), keyed by (stream, step, global row)."""
+    return _drawn(torch.rand, anchor, streams, stream, width)
+
+
+def normal_rows(anchor: Anchor, streams: Streams, stream: str, width: int) -> Float[Tensor, "b l {width}"]:
+    """Draw `width` numbers of N(0, 1) for each real token; keyed like `uniform_rows`."""
+    return _drawn(torch.randn, anchor, streams, stream, width)
+
+
+def _drawn(draw: Callable[..., Tensor], anchor: Anchor, streams: Streams, stream: str, width: int) -> Tensor:
+    """Draw in float32 whatever the model's precision, so that draws can be compared."""
+
+    def make(host: Batch, step: int) -> tuple[Tensor]:
+        noise = torch.zeros(*host.mask.shape, width)
+        for i, (row, real) in enumerate(zip(host.rows.tolist(), host.mask.sum(1).tolist(), strict=True)):
+            noise[i, :real] = draw(real, width, generator=streams.generator(stream, step, row))
+        return (noise,)
+
+    return anchor.batch.drawn(stream, anchor.step, make)[0].to(anchor.embeddings)
+
+
+def feature_rows(
+    anchor: Anchor, streams: Streams, width: int, *, is_shared: bool = False
+) -> Float[Tensor, "{width} b d"]:
+    """Draw `width` times U(0, 1) for each feature of each row, or of each view."""
+    num_features = anchor.embeddings.shape[-1]
+
+    def make(host: Batch, step: int) -> tuple[Tensor]:
+        keys = host.rows.tolist()
+        if is_shared:
+            keys = [view for view in (0, 1) for _ in range(len(keys) // 2)]
+        generators = [streams.generator("masks", step, key, 1) for key in keys]
+        drawn = [torch.rand(width, num_features, generator=generator) for generator in generators]
+        return (torch.stack(drawn, dim=1),)
+
+    return anchor.batch.drawn("masks/features", anchor.step, make)[0].to(anchor.embeddings)
+
+
+def start_delta(anchor: Anchor, streams: Streams, sigma: float) -> Float[Tensor, "b l d"]:
+    """Draw delta0 ~ U(-sigma, sigma) / sqrt(d) (Algorithm 1) on perturbable tokens."""
+    width = anchor.embeddings.shape[-1]
+    noise = (2 * uniform_rows(anchor, streams, "delta0", width) - 1) * sigma / width**0.5
+    return noise * anchor.perturbable[:, :, None]
+
+
+def control_signs(anchor: Anchor, streams: Streams) -> Float[Tensor, "b l d"]:
+    """Draw random signs on perturbable tokens, the direction of the control `noise`."""
+    signs = (uniform_rows(anchor, streams, "control", anchor.embeddings.shape[-1]) - 0.5).sign()
+    return signs * anchor.perturbable[:, :, None]
+
+
+def of_norm(signs: Float[Tensor, "b l d"], delta: Float[Tensor, "b l d"]) -> Float[Tensor, "b l d"]:
+    """Return the signs with the l2 norm of each sentence's delta.
+
+    No entry exceeds delta's largest.
+    """
+    lengths = [x.flatten(1).norm(dim=1)[:, None, None] for x in (delta, signs)]
+    return signs * lengths[0] / lengths[1].clamp_min(1)

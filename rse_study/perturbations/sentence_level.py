@@ -10,8 +10,6 @@ from pydantic import NonNegativeInt, PositiveFloat
 
 from rse_study.perturbations import geometry
 from rse_study.perturbations.ascent import Anchor, Change, Reach
-from rse_study.perturbations.geometry import Norm, norm_of
-from rse_study.perturbations.noise import AscentDirection, control_signs, normal_rows, of_norm, start_delta
 from rse_study.results.manipulation import LIMITS, Checks, ManipulationCheck
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
@@ -21,11 +19,11 @@ from rse_study.tensors import Bool, Float, Tensor
 class Ball(Spec):
     """||.||_P <= radius, per sentence or per token (RobustSentEmbed eqs 4-6)."""
 
-    norm: Norm = field("linf", symbol="P")
+    norm: geometry.Norm = field("linf", symbol="P")
     """P of the ball and of g / ||g||_P"""
     radius: PositiveFloat = field(3e-2, symbol="epsilon")
     """largest P-norm of the perturbation, in embedding units, a length in `given_for`"""
-    given_for: Norm = "linf"
+    given_for: geometry.Norm = "linf"
     """the norm in which radius and step sizes are stated"""
     scope: Literal["sentence", "token"] = "sentence"
     """coordinates under one norm: a sentence's [l d], or a token's [d]"""
@@ -129,7 +127,7 @@ class DeltaState:
         ball, moved, is_perturbable = self.ball.ball, self.delta - self.start, self.perturbable
         if ball.scope == "sentence":
             moved, is_perturbable = moved.flatten(1)[:, None], is_perturbable.any(1, keepdim=True)
-        return (norm_of(moved, ball.norm) / self.ball.length(ball.radius))[:, :, 0], is_perturbable
+        return (geometry.norm_of(moved, ball.norm) / self.ball.length(ball.radius))[:, :, 0], is_perturbable
 
 
 class SentenceLevel(Spec):
@@ -150,7 +148,7 @@ class SentenceLevel(Spec):
     def init(self, anchor: Anchor, streams: Streams) -> DeltaState:
         """Start at delta0 of Algorithm 1, on perturbable tokens, projected."""
         bound = self.ball.around(anchor.perturbable, anchor.embeddings)
-        delta = bound.project(start_delta(anchor, streams, self.sigma))
+        delta = bound.project(geometry.start_delta(anchor, streams, self.sigma))
         return DeltaState(delta, delta, bound, anchor.perturbable)
 
     def apply(self, state: DeltaState) -> Change:
@@ -246,7 +244,7 @@ class VirtualAdversarial(Spec):
     """the ball r stays in"""
     gradient: Literal["normalised", "raw"] = "normalised"
     """a step goes along g / ||g||_P, or along g as it is"""
-    ascent: AscentDirection = field("gradient", neutral="gradient")
+    ascent: geometry.AscentDirection = field("gradient", neutral="gradient")
     """steps go up the gradient, down it (`flipped`), or up it and end as random signs of the same l2 norm (`noise`)"""
 
     def reach(self) -> None:
@@ -254,10 +252,10 @@ class VirtualAdversarial(Spec):
 
     def init(self, anchor: Anchor, streams: Streams) -> VirtualState:
         bound = self.ball.around(anchor.perturbable, anchor.embeddings)
-        noise = self.scale * normal_rows(anchor, streams, "r", anchor.embeddings.shape[-1])
+        noise = self.scale * geometry.normal_rows(anchor, streams, "r", anchor.embeddings.shape[-1])
         # Algorithm 1 projects after its steps only. Decision 0015.
         start = bound.project(noise * anchor.perturbable[:, :, None])
-        signs = control_signs(anchor, streams) if self.ascent == "noise" else None
+        signs = geometry.control_signs(anchor, streams) if self.ascent == "noise" else None
         return VirtualState(start, start, bound, anchor.perturbable, signs)
 
     def apply(self, state: VirtualState) -> Change:
@@ -271,7 +269,7 @@ class VirtualAdversarial(Spec):
         moved = replace(state, delta=state.ball.project(self._along(state, g)))
         if state.signs is None or t < self.num_steps:
             return moved
-        return replace(moved, delta=of_norm(state.signs, moved.delta))
+        return replace(moved, delta=geometry.of_norm(state.signs, moved.delta))
 
     def _along(self, state: VirtualState, g: Float[Tensor, "b l d"]) -> Float[Tensor, "b l d"]:
         if self.gradient == "raw":

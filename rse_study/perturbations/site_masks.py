@@ -7,7 +7,7 @@ from pydantic import NonNegativeInt, PositiveFloat, model_validator
 
 from rse_study.perturbations import geometry
 from rse_study.perturbations.ascent import Anchor, Change, SiteMask
-from rse_study.perturbations.noise import feature_rows, uniform_rows
+from rse_study.perturbations.geometry import feature_rows, uniform_rows
 from rse_study.results.manipulation import LIMITS, Checks, ManipulationCheck
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams

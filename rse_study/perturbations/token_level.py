@@ -5,14 +5,13 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, PositiveFloat, field_serializer
 
-from rse_study.collectives import Collectives
 from rse_study.perturbations import geometry
 from rse_study.perturbations.ascent import Anchor, Change
 from rse_study.perturbations.sentence_level import Ball, BoundBall
 from rse_study.results.manipulation import LIMITS, Checks, ManipulationCheck
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
-from rse_study.tensors import Bool, Float, Int, Tensor, torch
+from rse_study.tensors import Bool, Collectives, Float, Int, Tensor, torch
 
 Presence = Annotated[
     Literal["present", "absent"],

@@ -1,8 +1,12 @@
 """Folders in a storage (objects and a manifest, written last), and copies of them."""
 
+import fcntl
 import json
+import os
 import shutil
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -12,7 +16,6 @@ from rse_study.results.files.atomic import replace_folder
 from rse_study.results.files.schema import MODEL_FOLDER, cell_folder, storage_file
 from rse_study.results.records import Record
 from rse_study.spec import fingerprint_of, hash_file
-from rse_study.storage.locked import locked
 from rse_study.storage.storage import Storage, study_key
 
 SUFFIX = ".folder.json"
@@ -174,3 +177,15 @@ def bring_model(study_dir: Path, identity: str) -> bool:
     storage = Storage(json.loads(storage_file(study_dir).read_text(encoding="utf-8"))["location"])
     key = f"{study_key(study_dir.name)}/{cell_folder(Path(), identity)}/{MODEL_FOLDER}"
     return get_folder(storage, key, cell_folder(study_dir, identity) / MODEL_FOLDER)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock of this file; other processes on this machine wait."""
+    # Keep the lock file: after a removal two processes could lock different files of the same name.
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

@@ -9,7 +9,7 @@ from pyarrow import fs, memory_map
 
 from rse_study.errors import InputError
 from rse_study.results.files.atomic import write_whole
-from rse_study.storage.location import FORM, absolute, check_location, is_url
+from rse_study.storage import FORM, absolute, check_location, is_url
 
 # Read at a time; one stream read to its end is seventy times slower (docs/results/clusters.md).
 PIECE_BYTES = 64 << 20

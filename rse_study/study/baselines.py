@@ -21,8 +21,8 @@ from rse_study.results.files.result_file import write_evaluations, written_rows
 from rse_study.results.records import EvaluationRow
 from rse_study.spec import fingerprint_of
 from rse_study.study.definition.config import Baseline
+from rse_study.training.arithmetic import provenance
 from rse_study.training.materials import Materials
-from rse_study.training.provenance import provenance
 from rse_study.training.trial import Trial
 
 ADVERSARIAL = 1.0

@@ -20,8 +20,8 @@ from rse_study.study.definition.config import Study
 from rse_study.study.definition.domains import Int
 from rse_study.study.definition.parts import Objective, Resources
 from rse_study.study.definition.space import Axis
+from rse_study.training.arithmetic import provenance
 from rse_study.training.materials import Materials
-from rse_study.training.provenance import provenance
 
 
 def study_record(

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import torch
 
-from rse_study.collectives import Collectives
 from rse_study.errors import InputError, NonFiniteLoss, first_line
 from rse_study.results.bit_equality import SIMILARITY_DIGITS, UNLIKE
 from rse_study.results.files.result_file import (
@@ -24,6 +23,7 @@ from rse_study.results.files.result_file import (
 )
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.results.records import Verdict
+from rse_study.tensors import Collectives
 from rse_study.training import checkpoint
 from rse_study.training.arithmetic import torch_threads
 from rse_study.training.checkpoint import Publish, TrainState, keep_local
@@ -215,12 +215,10 @@ def train_in_process(
 def _require_one_view(collectives: Collectives, device: torch.device, directory: Path, t: int) -> None:
     """Raise DifferentCheckpoints unless all workers read one step (-1: a finished cell)."""
     if not collectives.agree(t, device):
-        raise DifferentCheckpoints(
-            "the workers found different checkpoints",
-            where=str(directory),
-            rule="all workers read one folder, which rank 0 writes",
-            remedy="Keep studies on storage that all machines share (--store)",
-        )
+        what = "the workers found different checkpoints"
+        rule = "all workers read one folder, which rank 0 writes"
+        remedy = "Keep studies on storage that all machines share (--store)"
+        raise DifferentCheckpoints(what, where=str(directory), rule=rule, remedy=remedy)
 
 
 def _last_point(ended: Result, directory: Path, group: Collectives, publish: Publish) -> Points:

@@ -123,9 +123,7 @@ def require_generator(trial: Trial, *folders: Path) -> None:
     if not wanted or name in MASKED_LM_ASSETS:
         return
     if lacks_masked_lm_head(local_name(name, *folders), revision):
-        raise InputError(
-            f"{name!r} was saved without a masked-LM head",
-            where=WHERE,
-            rule="replaced tokens come from a masked language model" + ", by default the encoder" * is_base,
-            remedy="Name a checkpoint saved with its head (method.rtd.generator), or set lambda2: 0",
-        )
+        what = f"{name!r} was saved without a masked-LM head"
+        rule = "replaced tokens come from a masked language model" + ", by default the encoder" * is_base
+        remedy = "Name a checkpoint saved with its head (method.rtd.generator), or set lambda2: 0"
+        raise InputError(what, where=WHERE, rule=rule, remedy=remedy)

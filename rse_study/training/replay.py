@@ -87,14 +87,9 @@ def replay(
     # The result records a loss that is not finite.
     with suppress(NonFiniteLoss), TemporaryDirectory() as apart:
         train_in_process(
-            trial,
-            seed,
-            _with_nothing_shared(materials, Path(apart)),
-            directory,
-            threads=threads,
-            device=device,
-            report=report,
-        )
+            trial, seed, _with_nothing_shared(materials, Path(apart)), directory, threads=threads,
+            device=device, report=report,
+        )  # fmt: skip
     return compare(recorded, read_result(directory))
 
 
@@ -133,16 +128,10 @@ def _same(a: float | None, b: float | None) -> bool:
 
 def _require_same(identity: str, recorded: Result, directory: Path) -> None:
     if recorded.identity != identity:
-        raise InputError(
-            "this is not the recorded cell",
-            where=recorded.identity[:16],
-            rule="trial, seed, data and the semantics of every class must be those of the record",
-            remedy="Replay with the code and the data that the result's provenance names",
-        )
+        what = "this is not the recorded cell"
+        rule = "trial, seed, data and the semantics of every class must be those of the record"
+        remedy = "Replay with the code and the data that the result's provenance names"
+        raise InputError(what, where=recorded.identity[:16], rule=rule, remedy=remedy)
     if directory.exists() and any(directory.iterdir()):
-        raise InputError(
-            "is not empty",
-            where=str(directory),
-            rule="a replay starts from nothing",
-            remedy="Name a new folder",
-        )
+        rule, remedy = "a replay starts from nothing", "Name a new folder"
+        raise InputError("is not empty", where=str(directory), rule=rule, remedy=remedy)

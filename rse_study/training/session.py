@@ -26,10 +26,9 @@ from rse_study.results.study_record import AT_CHECKPOINT
 from rse_study.spec import fingerprint_of
 from rse_study.tensors import sent
 from rse_study.training import checkpoint
-from rse_study.training.arithmetic import Arithmetic, LossWatch
+from rse_study.training.arithmetic import Arithmetic, LossWatch, provenance
 from rse_study.training.checkpoint import Publish, TrainState, keep_local
 from rse_study.training.materials import Materials
-from rse_study.training.provenance import provenance
 from rse_study.training.recorded_step import RecordedStep, Recorder, StepInputs
 from rse_study.training.trial import Trial
 

@@ -8,25 +8,23 @@ from typing import Any
 
 import torch
 
-from rse_study.collectives import Collectives
 from rse_study.data.batches import Batches
 from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import TokenisedCorpus, vocabulary_fingerprint
 from rse_study.errors import InputError
 from rse_study.methods.method import RunContext
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.generator_outputs import GeneratorOutputs, make_room
-from rse_study.models.generators import check_same_tokenizer, load_generator
+from rse_study.models.generators import GeneratorOutputs, check_same_tokenizer, load_generator, make_room
 from rse_study.models.loading import load_encoder
 from rse_study.models.rtd import Generator
 from rse_study.results.bit_equality import what_decides
 from rse_study.results.files.atomic import read_sealed, write_sealed
 from rse_study.spec import fingerprint_of
 from rse_study.streams import Streams
-from rse_study.training.arithmetic import Arithmetic
+from rse_study.tensors import Collectives
+from rse_study.training.arithmetic import Arithmetic, provenance
 from rse_study.training.checkpoint import Publish, keep_local
 from rse_study.training.materials import Materials
-from rse_study.training.provenance import provenance
 from rse_study.training.recorded_step import CudaGraphs
 from rse_study.training.session import Session
 from rse_study.training.trial import Trial
@@ -54,14 +52,9 @@ def open_session(
     generator = _generator(trial, materials, tokenizer)
     synonyms = Synonyms.open(Path(materials.synonyms)) if trial.method.needs_synonyms else None
     run = RunContext(
-        streams,
-        collectives,
-        arithmetic.autocast,
-        generator and generator.to(device),
-        synonyms,
-        open_outputs(trial, seed, materials, collectives, device),
-        seeds_passes=not trial.graphed,
-    )
+        streams, collectives, arithmetic.autocast, generator and generator.to(device), synonyms,
+        open_outputs(trial, seed, materials, collectives, device), seeds_passes=not trial.graphed,
+    )  # fmt: skip
     adam = trial.optimizer
     # Weight decay acts on every parameter, biases and LayerNorms included. Decision 0015.
     optimizer = torch.optim.AdamW(
@@ -74,20 +67,9 @@ def open_session(
     )
     state = trial.method.state(networks, streams)
     return Session(
-        trial,
-        networks,
-        state,
-        optimizer,
-        arithmetic,
-        batches,
-        run,
-        tokenizer,
-        materials,
-        directory,
-        device,
-        publish,
-        CudaGraphs() if trial.graphed and device.type == "cuda" else None,
-    )
+        trial, networks, state, optimizer, arithmetic, batches, run, tokenizer, materials, directory, device,
+        publish, CudaGraphs() if trial.graphed and device.type == "cuda" else None,
+    )  # fmt: skip
 
 
 def _batches(
@@ -95,12 +77,9 @@ def _batches(
 ) -> Batches:
     corpus = TokenisedCorpus.open(materials.corpus)
     if corpus.meta.vocabulary_fingerprint != vocabulary_fingerprint(tokenizer):
-        raise InputError(
-            "the corpus was tokenised with another vocabulary",
-            where=str(materials.corpus),
-            rule=f"its ids must be those of {materials.base}",
-            remedy="Tokenise it again",
-        )
+        what = "the corpus was tokenised with another vocabulary"
+        rule, remedy = f"its ids must be those of {materials.base}", "Tokenise it again"
+        raise InputError(what, where=str(materials.corpus), rule=rule, remedy=remedy)
     rank, size = collectives.rank, collectives.size
     return Batches(corpus, trial.batch_size, streams, rank, size, are_fixed=trial.graphed)
 
@@ -117,12 +96,9 @@ def _generator(trial: Trial, materials: Materials, tokenizer: Any) -> Generator 
 def require_equal_shares(trial: Trial, workers: int) -> None:
     """Raise InputError unless so many workers can train, with an equal share each."""
     if trial.batch_size % workers != 0:
-        raise InputError(
-            f"batch_size = {trial.batch_size}",
-            where="trial",
-            rule=f"must be a multiple of the {workers} workers: each takes an equal share",
-            remedy="Change batch_size or the number of workers",
-        )
+        rule = f"must be a multiple of the {workers} workers: each takes an equal share"
+        remedy = "Change batch_size or the number of workers"
+        raise InputError(f"batch_size = {trial.batch_size}", where="trial", rule=rule, remedy=remedy)
     if trial.graphed and workers > 1:
         rule, remedy = "records the steps of one worker", "Use one worker, or graphed: false"
         raise InputError(f"graphed: true with {workers} workers", where="trial", rule=rule, remedy=remedy)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from analysis.figure_files import figures_in, write_figures
+from analysis.paper.kit import figures_in, write_figures
 from rse_study.errors import InputError
 from tests import needs
 
@@ -53,6 +53,6 @@ def test_a_missing_browser_is_said_with_its_remedy(few, tmp_path, monkeypatch, b
 
 def test_a_missing_kaleido_is_said_and_a_page_without_figures_gives_no_files(tmp_path, few, monkeypatch):
     assert write_figures("<p>nothing</p>", tmp_path, "svg") == []
-    monkeypatch.setattr("analysis.figure_files.find_spec", lambda name: None)
+    monkeypatch.setattr("analysis.paper.kit.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"pip install 'rse-study\[images\]'"):
         write_figures(few, tmp_path, "png")

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection
 from pathlib import Path
 
-from rse_study.evaluation.registry import EVALUATIONS
+from rse_study.evaluation import EVALUATIONS
 from rse_study.methods import METHODS
 from rse_study.perturbations import PERTURBATIONS
 from rse_study.search.budget import LIMITS, SearchBudget

@@ -12,7 +12,7 @@ from rse_study.assets.store import META
 from rse_study.data import builtin
 from rse_study.data.labelled import StsPairs
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.attacked_text import AttackedText
+from rse_study.evaluation.attacks import AttackedText
 from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
 from rse_study.evaluation.sts import cosines_of, fit_score, targets_of
 from rse_study.models.embedder import Embedder

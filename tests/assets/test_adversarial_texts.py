@@ -9,7 +9,7 @@ from rse_study.assets.replayed import adversarial_texts, read_for
 from rse_study.assets.store import META
 from rse_study.data import builtin
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.attacked_text import AttackedText
+from rse_study.evaluation.attacks import AttackedText
 from rse_study.evaluation.replayed import ReplayedTexts, probabilities_by, probe_of
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder

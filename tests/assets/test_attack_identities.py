@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from rse_study.assets import replayed as of_replayed
+from rse_study.assets.attack_resources import fingerprint_resources
 from rse_study.assets.store import asset_path
 from rse_study.data import builtin
-from rse_study.downstream.attack_models import fingerprint_resources
 from rse_study.training.trial import Encoder, Replayed
 from tests import needs
 

@@ -6,7 +6,7 @@ import pytest
 from transformers import BertForMaskedLM
 
 from rse_study.assets import prepare
-from rse_study.assets.fingerprint import fingerprint_of_model
+from rse_study.assets.store import fingerprint_of_model
 from rse_study.errors import InputError
 from rse_study.models.loading import load_encoder, untrained
 from rse_study.training.loop import train

@@ -10,8 +10,7 @@ import pytest
 import torch
 
 from rse_study.assets import masked_lm
-from rse_study.assets.fingerprint import fingerprint_of_model
-from rse_study.assets.store import came_with_archive
+from rse_study.assets.store import came_with_archive, fingerprint_of_model
 from rse_study.assets.tiny import (
     TINY,
     TinyEncoder,

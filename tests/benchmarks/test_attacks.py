@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarks import attacks
-from rse_study.data.location import data_dir
+from rse_study.data import data_dir
 from tests import needs
 
 TOY = [

@@ -8,12 +8,12 @@ import torch
 from torch.testing import assert_close
 
 from benchmarks.plain import PlainBatch, PlainDraws, PlainRobustSentEmbed, PlainSettings
-from rse_study.collectives import Collectives
 from rse_study.data import builtin
 from rse_study.data.synonyms import rtd_mask
 from rse_study.data.tokenised import tokenise
 from rse_study.perturbations.ascent import Anchor
-from rse_study.perturbations.noise import start_delta
+from rse_study.perturbations.geometry import start_delta
+from rse_study.tensors import Collectives
 from rse_study.training.materials import Materials
 from rse_study.training.session import Session
 from rse_study.training.session_setup import open_session

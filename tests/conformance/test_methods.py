@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 import torch
 
-from rse_study.losses.info_nce import info_nce
+from rse_study.losses import info_nce
 from rse_study.methods import METHODS, RobustSentEmbed
 from tests.conformance.entries import ENTRIES, TESTS
 from tests.methods.contract import near, require_reference

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from rse_study.data import builtin
+from rse_study.data import GLUE, builtin
 from rse_study.data.attack_sets import (
     OF_TRANSFER,
     name_of,
@@ -17,7 +17,6 @@ from rse_study.data.attack_sets import (
 )
 from rse_study.data.labelled import Labelled
 from rse_study.data.labelled_sets import TRANSFER_TASKS, read_labelled
-from rse_study.data.tasks import GLUE
 from rse_study.errors import InputError, MissingFile
 from tests.cases import cases
 from tests.downstream.toy_tasks import write_glue

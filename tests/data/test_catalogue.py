@@ -6,10 +6,10 @@ import tarfile
 import pytest
 from datasets import Dataset as HubTable
 
+from rse_study.data import SUBSETS
 from rse_study.data.catalogue import FETCHED, catalogue, list_sets, verify
 from rse_study.data.fetch import fetch
 from rse_study.data.readers import SICK_FILES, read_sts
-from rse_study.data.tasks import SUBSETS
 from rse_study.errors import InputError
 from tests.cases import cases
 

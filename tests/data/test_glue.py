@@ -3,8 +3,8 @@ import json
 import datasets
 import pytest
 
+from rse_study.data import GLUE
 from rse_study.data.hub import read_glue
-from rse_study.data.tasks import GLUE
 from rse_study.errors import InputError, MissingFile
 from tests.cases import cases
 

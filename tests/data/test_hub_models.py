@@ -9,7 +9,7 @@ import pytest
 from huggingface_hub import constants, hf_hub_download
 from transformers import AutoConfig
 
-from rse_study.assets.fingerprint import fingerprint_of_model
+from rse_study.assets.store import fingerprint_of_model
 from rse_study.data.hub_models import (
     SECONDS,
     UncheckedModel,

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from rse_study.data.location import cache_dir, data_dir
+from rse_study.data import cache_dir, data_dir
 
 
 def test_two_environment_variables_say_where_things_lie(monkeypatch):

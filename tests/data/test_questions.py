@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rse_study.data.conversions import CONVERSIONS
+from rse_study.data.download import CONVERSIONS
 from rse_study.data.labelled_sets import read_squad
 from rse_study.errors import InputError, MissingFile
 from tests.cases import cases

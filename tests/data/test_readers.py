@@ -5,9 +5,9 @@ import gzip
 import numpy as np
 import pytest
 
-from rse_study.assets.prepare import dev_pairs
+from rse_study.assets import dev_pairs
+from rse_study.data import SUBSETS
 from rse_study.data.readers import read_dev, read_sts, sts_splits
-from rse_study.data.tasks import SUBSETS
 from rse_study.errors import InputError, MissingFile
 from rse_study.training.trial import Selection
 from tests import needs

@@ -1,7 +1,7 @@
 """Fine-tuned evaluations of the very small encoder, as a study asks for them."""
 
+from rse_study.downstream import Attacks, Settings, Tasks, read_evaluation
 from rse_study.downstream.models import ScoredModel, score_model
-from rse_study.downstream.registry import Attacks, Settings, Tasks, read_evaluation
 from tests.training.classifier.sorted_words import LEARNS
 
 ONE_EPOCH = LEARNS.model_copy(update={"epochs": 1})

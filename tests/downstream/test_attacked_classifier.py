@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from rse_study.assets.attack_resources import fingerprint_resources, resources_for
 from rse_study.data.labelled import Labelled
-from rse_study.downstream.attack_models import fingerprint_resources, resources_for
+from rse_study.downstream import ADVERSARIAL_STS, Attacks, Settings, read_evaluation
 from rse_study.downstream.attacked_classifier import AttackedClassifier
 from rse_study.downstream.models import ModelFiles, ScoredModel, score_model
-from rse_study.downstream.registry import ADVERSARIAL_STS, Attacks, Settings, read_evaluation
 from rse_study.errors import InputError, MissingFile
-from rse_study.models.classifier_folder import HEAD
 from rse_study.models.embedder import Embedder
+from rse_study.models.export import HEAD
 from rse_study.models.loading import load_encoder
 from rse_study.results.files.attack_file import read_attacks
 from rse_study.storage.folders import NodeCache
 from rse_study.storage.storage import Storage
-from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier import FineTuning
 from tests.training.classifier.sorted_words import LEARNS, singles
 
 FIGURES = {"success_rate", "original_accuracy", "accuracy_under_attack"}

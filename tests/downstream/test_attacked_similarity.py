@@ -7,10 +7,10 @@ from shutil import copytree
 import numpy as np
 import pytest
 
-from rse_study.downstream.attack_models import resources_for
+from rse_study.assets.attack_resources import resources_for
+from rse_study.downstream import Attacks
 from rse_study.downstream.attacked_similarity import MAP, AttackedSimilarity
 from rse_study.downstream.models import ModelFiles, ScoredModel, score_model
-from rse_study.downstream.registry import Attacks
 from rse_study.errors import InputError
 from rse_study.evaluation.sts import ScoreMap, cosines_of, fit_score
 from rse_study.models.embedder import Embedder

@@ -2,8 +2,8 @@
 
 import pytest
 
+from rse_study.data import GLUE
 from rse_study.data.labelled_sets import REVIEWS
-from rse_study.data.tasks import GLUE
 from tests.downstream.fine_tuning import ONE_EPOCH, read_task, scored_of, settings_of, steps_of
 from tests.downstream.toy_tasks import write_glue, write_mrpc, write_reviews, write_stsb
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rse_study.downstream import read_evaluation
 from rse_study.downstream.fine_tuned_tasks import drawn
-from rse_study.downstream.registry import read_evaluation
 from tests.downstream.fine_tuning import ONE_EPOCH, read_task, scored_of, settings_of, steps_of
 from tests.downstream.toy_tasks import write_mrpc, write_nli, write_rounds, write_snli
 from tests.training.classifier.sorted_words import LEARNS

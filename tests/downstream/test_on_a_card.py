@@ -2,12 +2,12 @@
 
 import pytest
 
+from rse_study.assets.attack_resources import resources_for
 from rse_study.data.labelled import Labelled
-from rse_study.downstream.attack_models import resources_for
+from rse_study.downstream import Attacks, Settings
 from rse_study.downstream.attacked_classifier import AttackedClassifier
 from rse_study.downstream.attacked_similarity import AttackedSimilarity
 from rse_study.downstream.models import ModelFiles
-from rse_study.downstream.registry import Attacks, Settings
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from tests import needs

@@ -2,11 +2,11 @@
 
 import pytest
 
+from rse_study.data import GLUE
 from rse_study.data.labelled_sets import ANLI_ROUNDS
-from rse_study.data.tasks import GLUE
-from rse_study.downstream.registry import EVALUATIONS_OF_WEIGHTS, NLI, all_evaluations, expand_evaluations
+from rse_study.downstream import EVALUATIONS_OF_WEIGHTS, NLI, all_evaluations, expand_evaluations
+from rse_study.evaluation import EVALUATIONS
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.registry import EVALUATIONS
 
 
 def test_patterns_are_expanded_in_the_order_of_the_file():

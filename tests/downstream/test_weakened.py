@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from rse_study.collectives import Alone
 from rse_study.data.batches import Batches
 from rse_study.data.labelled import StsPairs
 from rse_study.data.tokenised import tokenise
+from rse_study.downstream import Attacks, Settings, read_evaluation
 from rse_study.downstream.models import ModelFiles
-from rse_study.downstream.registry import Attacks, Settings, read_evaluation
 from rse_study.downstream.weakened import METHOD, NUM_TEXTS, SEED, WeakenedTokens
 from rse_study.methods.method import RunContext
 from rse_study.models.loading import load_encoder
 from rse_study.streams import Streams
-from rse_study.training.classifier.config import FineTuning
+from rse_study.tensors import Alone
+from rse_study.training.classifier import FineTuning
 from tests.downstream.fine_tuning import no_embedding
 from tests.training.classifier.sorted_words import singles
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from rse_study.data import GLUE, NLI_CLASSES
 from rse_study.data.labelled import Labelled, StsPairs
 from rse_study.data.labelled_sets import Questions
-from rse_study.data.tasks import GLUE, NLI_CLASSES
 from rse_study.errors import InputError
 from rse_study.evaluation.classification import (
     GLUE_METRICS,

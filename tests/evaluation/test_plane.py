@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from rse_study.data.labelled import StsPairs
+from rse_study.evaluation import IN_THE_PLANE, read_evaluation
 from rse_study.evaluation.invariance import KINDS, NUM_VERSIONS, SentencePlane
-from rse_study.evaluation.registry import IN_THE_PLANE, read_evaluation
 from tests.evaluation.contract import all_one, by_letters, check_registered, rows_of
 
 TEXTS = ["a red cat", "a green dog", "the blue bird", "an old fish"]

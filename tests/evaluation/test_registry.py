@@ -2,7 +2,7 @@ import pytest
 
 from rse_study.data.builtin import graded_pairs
 from rse_study.errors import InputError, MissingFile
-from rse_study.evaluation.registry import TRANSFER_PRESETS, known_evaluations, read_evaluation
+from rse_study.evaluation import TRANSFER_PRESETS, known_evaluations, read_evaluation
 from rse_study.evaluation.transfer import PRESETS
 from tests.cases import cases
 

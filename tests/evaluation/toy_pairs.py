@@ -8,7 +8,7 @@ import numpy as np
 
 from rse_study.data.labelled import StsPairs
 from rse_study.evaluation.attacks.attack import Attack, Goal
-from rse_study.evaluation.attacks.search import UNKNOWN, LeaveOneOut
+from rse_study.evaluation.attacks.attack_recipe import UNKNOWN, LeaveOneOut
 from rse_study.evaluation.attacks.transformations import InputColumnModification, RepeatModification, Sides
 from tests.evaluation.attacks.conftest import Lexicon
 

@@ -13,7 +13,7 @@ import ray
 from ray.util.state import list_actors, list_placement_groups
 
 from rse_study.on_ray.runtime import RayRuntime
-from rse_study.on_ray.stored.files import MaterialsCache, StudyFiles
+from rse_study.on_ray.stored import MaterialsCache, StudyFiles
 from rse_study.on_ray.study_run import StudyRun
 from rse_study.results.files.ledger import Ledger
 from rse_study.study.checking.validation import CheckedStudy, check_study

@@ -10,7 +10,6 @@ import torch
 from torch import nn
 from transformers import BertConfig, BertForMaskedLM, BertModel
 
-from rse_study.collectives import Alone
 from rse_study.data.batches import Batch
 from rse_study.data.synonyms import Synonyms
 from rse_study.methods import RobustSentEmbed
@@ -18,6 +17,7 @@ from rse_study.methods.method import Networks, RunContext
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.rtd import Generator
 from rse_study.streams import Streams
+from rse_study.tensors import Alone
 
 PAD, CLS, SEP, MASK, VOCABULARY = 0, 2, 3, 4, 24
 SPECIAL = (0, 1, 2, 3, 4)

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 import torch
 
-from rse_study.losses.terms import TERMS
+from rse_study.losses import TERMS
 from rse_study.methods import DCL, L2PCSR, METHODS, RobustSentEmbed, VAdvCSE
 from rse_study.methods.adversary import ReplacedTokenDetection
 from rse_study.perturbations import PERTURBATIONS
@@ -64,7 +64,7 @@ def test_the_history_of_a_method_has_every_check_that_it_names_and_each_share_ha
         if isinstance(entry.method, METHODS[name]):
             found |= reported(entry.method)[1].keys()
     shares = {metric for metric in found if metric.startswith(("loss_share/", "gradient_share/"))}
-    assert shares <= {check.metric for check in METHODS[name].checks}, "add share_checks of losses.terms"
+    assert shares <= {check.metric for check in METHODS[name].checks}, "add share_checks of losses"
     missing = {check.metric for check in METHODS[name].checks} - found
     assert missing <= {"gradient_share/contrastive"}, "entered in no history"
     assert not missing or not issubclass(METHODS[name], RobustSentEmbed | VAdvCSE), "not the only term"

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import torch
 
-from rse_study.collectives import Alone, Collectives
 from rse_study.data.batches import Batch
 from rse_study.distributed import Group
 from rse_study.methods import RobustSentEmbed
+from rse_study.tensors import Alone, Collectives
 from tests.conformance.entries import ENTRIES
 from tests.gloo import in_group
 from tests.methods.problem import SENTENCES, make_batch, make_networks, make_run, settings, take_step

@@ -4,11 +4,10 @@ import torch
 import transformers as hf
 
 from rse_study.errors import InputError
+from rse_study.models.backbone import Padded, find_sites
 from rse_study.models.embedder import Embedder
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.loading import load_encoder
-from rse_study.models.packed import Padded
-from rse_study.models.sites import find_sites
 
 from .conftest import NUM_POSITIONS, SENTENCES, SIZES, WORDS, build, spread_out, word_tokenizer
 

@@ -8,9 +8,9 @@ from transformers import AutoModel
 
 from benchmarks.counting import peak_bytes
 from rse_study.errors import InputError
+from rse_study.models.backbone import find_sites
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.loading import load_encoder
-from rse_study.models.sites import find_sites
 from tests.tiny_models import random_bert
 
 FAMILIES = ["bert", "roberta", "xlm-roberta", "mpnet", "electra"]

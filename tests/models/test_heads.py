@@ -2,9 +2,9 @@ import pytest
 import torch
 from torch import nn
 
-from rse_study.collectives import Alone
 from rse_study.errors import InputError
 from rse_study.models.heads import HEADS, BatchNorm, Moments, build_head
+from rse_study.tensors import Alone
 
 WIDTH = 6
 

@@ -8,8 +8,8 @@ import torch
 import transformers as hf
 
 from rse_study.errors import InputError
-from rse_study.models.classifier_folder import load_classifier, save_classifier
 from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.export import load_classifier, save_classifier
 from rse_study.models.loading import load_encoder
 from rse_study.models.text_classifier import (
     MAX_ANSWER,

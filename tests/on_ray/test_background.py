@@ -5,7 +5,7 @@ from threading import Event, Timer, get_ident
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.on_ray.background import BackgroundWork
+from rse_study.on_ray.scoring import BackgroundWork
 
 
 def test_items_are_made_in_another_thread_and_taken_in_order():

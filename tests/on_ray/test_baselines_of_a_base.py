@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.on_ray.queue.cell import Cell
-from rse_study.on_ray.stored.files import MaterialsCache, StudyFiles
+from rse_study.on_ray.queue import Cell
+from rse_study.on_ray.stored import MaterialsCache, StudyFiles
 from rse_study.on_ray.study_run import StudyRun
 from rse_study.results.files.backup import rebuild
 from rse_study.results.files.ledger import Ledger

@@ -4,7 +4,7 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.on_ray.driver import run_study
-from rse_study.on_ray.stored.files import MaterialsCache
+from rse_study.on_ray.stored import MaterialsCache
 from rse_study.results.files.ledger import Ledger
 from rse_study.study.checking.validation import check_study
 from rse_study.study.record import study_record

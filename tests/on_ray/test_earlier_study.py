@@ -19,7 +19,7 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Result, read_result
 from rse_study.results.files.schema import cell_folder
 from rse_study.results.reader import Reader
-from rse_study.training.provenance import provenance
+from rse_study.training.arithmetic import provenance
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("earlier_study")]
 

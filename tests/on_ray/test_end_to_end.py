@@ -10,7 +10,7 @@ import pytest
 from ray.tune import ExperimentAnalysis, ResultGrid, Tuner
 
 from rse_study.on_ray.driver import run_study
-from rse_study.on_ray.workers.payload import CellPayload
+from rse_study.on_ray.workers import CellPayload
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
 from tests.on_ray.listener import Listener

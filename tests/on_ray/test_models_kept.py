@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 from rse_study.on_ray.scoring import Scoring
-from rse_study.on_ray.stored.files import MaterialsCache, StudyFiles
+from rse_study.on_ray.stored import MaterialsCache, StudyFiles
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, Result
 from rse_study.results.files.schema import cell_folder

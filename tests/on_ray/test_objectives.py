@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue import Cell
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.cell_sources import FixedCells
 from rse_study.on_ray.queue.stages import confirm_cells
-from rse_study.on_ray.stored.files import StudyFiles
+from rse_study.on_ray.stored import StudyFiles
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, Result, write_result
 from rse_study.results.files.schema import cell_folder

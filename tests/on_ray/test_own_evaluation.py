@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.downstream.registry import read_evaluation
+from rse_study.downstream import read_evaluation
 from rse_study.errors import InputError, InputErrors
 from rse_study.on_ray.driver import run_study
 from rse_study.results.reader import Reader

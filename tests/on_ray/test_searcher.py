@@ -8,7 +8,7 @@ from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray import searcher as searcher_module
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.searcher import CellSearcher
-from rse_study.on_ray.stored.files import Payloads
+from rse_study.on_ray.stored import Payloads
 from rse_study.on_ray.workers.coordinator import SCORED, Coordinator
 from tests.cases import cases
 from tests.on_ray.nodes.test_lost_cells import Lines, cell, clock, losses_of

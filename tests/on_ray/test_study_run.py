@@ -6,7 +6,7 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.on_ray.runtime import RayRuntime
-from rse_study.on_ray.stored.files import MaterialsCache, StudyFiles
+from rse_study.on_ray.stored import MaterialsCache, StudyFiles
 from rse_study.on_ray.study_run import StudyRun
 from rse_study.results.files.ledger import Ledger
 from tests.on_ray.listener import Listener

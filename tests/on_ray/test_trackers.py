@@ -9,8 +9,7 @@ from ray.tune.experiment import Trial
 from tensorboardX.proto.event_pb2 import Event
 
 from rse_study.errors import InputError
-from rse_study.on_ray.driver import run_study
-from rse_study.on_ray.trackers import Tracker
+from rse_study.on_ray.driver import Tracker, run_study
 from rse_study.results.files.ledger import Ledger
 from tests.cases import cases
 from tests.on_ray.listener import Listener

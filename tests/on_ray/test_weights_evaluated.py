@@ -8,16 +8,16 @@ import pytest
 
 from rse_study.data import builtin
 from rse_study.data.labelled import Labelled
+from rse_study.downstream import Attacks, Settings
 from rse_study.downstream.fine_tuned_tasks import NliFineTuned
-from rse_study.downstream.registry import Attacks, Settings
 from rse_study.on_ray.driver import run_study
+from rse_study.on_ray.workers import CellPayload
 from rse_study.on_ray.workers.evaluations import evaluate_cell
-from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import read_evaluations, write_evaluations
 from rse_study.results.files.schema import baselines_folder, cell_folder
 from rse_study.results.reader import Reader
-from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier import FineTuning
 from rse_study.training.trial import Trial
 from tests.on_ray.listener import Listener
 from tests.on_ray.world import checked_of, grid_of

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from rse_study.collectives import Alone
 from rse_study.perturbations.ascent import Change
 from rse_study.perturbations.token_level import TokenLevel, starved
+from rse_study.tensors import Alone
 from tests.perturbations.linear import STREAMS, WIDTH, anchor
 
 

@@ -3,8 +3,8 @@
 import json
 from dataclasses import asdict
 
+from rse_study.evaluation.attacks import AttackedText
 from rse_study.evaluation.attacks.attack import AttackOutcome, summarise
-from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.outcome_store import OutcomeStore
 from rse_study.results.files.attack_file import SummaryRow, reaching
 

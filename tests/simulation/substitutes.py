@@ -13,9 +13,9 @@ from typing import Any
 import psutil
 import ray
 
-from rse_study.on_ray import background, driver, runtime, scoring, searcher, tuner
+from rse_study.on_ray import driver, runtime, scoring, searcher, stored, tuner
 from rse_study.on_ray.nodes import cluster_watch, elastic
-from rse_study.on_ray.stored import files, lease, ledger_copy
+from rse_study.on_ray.stored import lease, ledger_copy
 from rse_study.on_ray.workers import coordinator, evaluations, worker, workplace
 from rse_study.results.files import connect, ledger, queries
 from rse_study.search import budget
@@ -59,8 +59,8 @@ def substituted(world: World) -> Iterator[None]:
     substitutes: list[tuple[Any, str, Any]] = [
         *((module, "time", scheduler) for module in timed),
         *((module, "now", scheduler.iso_now) for module in (queries, connect, budget, ledger)),
-        *((module, "Event", scheduler.event) for module in (runtime, background, ledger_copy)),
-        *((module, "Thread", scheduler.thread) for module in (driver, background, ledger_copy)),
+        *((module, "Event", scheduler.event) for module in (runtime, scoring, ledger_copy)),
+        *((module, "Thread", scheduler.thread) for module in (driver, scoring, ledger_copy)),
         (cluster_watch, "threading", threads),
         (cluster_watch, "PERIOD_SECONDS", 10.0),
         (lease, "Lock", scheduler.lock),
@@ -69,7 +69,7 @@ def substituted(world: World) -> Iterator[None]:
         (workplace, "Event", scheduler.event), (workplace, "Thread", scheduler.thread),
         (workplace, "cache_dir", lambda: world.root / "caches" / world.process.machine),
         (workplace, "storage_cache", lambda: world.root / "caches" / world.process.machine / "storage"),
-        (files, "storage_cache", lambda: world.root / "caches" / world.process.machine / "storage"),
+        (stored, "storage_cache", lambda: world.root / "caches" / world.process.machine / "storage"),
         (vars(workplace.Workplace)["materials"], "lock", nullcontext()),  # cached_property's, until Python 3.12
         (folders, "locked", lambda path: held.setdefault(path, scheduler.lock())),
         (coordinator, "os", with_pid),

@@ -12,8 +12,8 @@ from rse_study.results.files.atomic import write_whole
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.results.records import EvaluationRow
 from rse_study.spec import fingerprint_of
+from rse_study.training.arithmetic import provenance
 from rse_study.training.checkpoint import TrainState
-from rse_study.training.provenance import provenance
 
 STATE = "state.json"
 

@@ -1,7 +1,7 @@
 """Scores of single items, from the worker that measured them to a storage and back."""
 
-from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.workers.payload import Payload
+from rse_study.on_ray.stored import StudyFiles
+from rse_study.on_ray.workers import Payload
 from rse_study.on_ray.workers.workplace import workplace
 from rse_study.results.files.result_file import (
     EVALUATIONS_FILE,

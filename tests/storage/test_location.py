@@ -3,7 +3,7 @@
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.storage.location import absolute, check_location, is_url
+from rse_study.storage import absolute, check_location, is_url
 from tests.cases import cases
 
 WRONG = {

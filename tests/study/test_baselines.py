@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from rse_study.data import builtin
-from rse_study.downstream.registry import Attacks, Settings, read_evaluation
+from rse_study.downstream import Attacks, Settings, read_evaluation
 from rse_study.evaluation.sts import Similarity, evaluate_sts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder

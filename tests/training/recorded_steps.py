@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rse_study.collectives import Collectives
 from rse_study.data.tokenised import tokenise
 from rse_study.models.loading import load_tokenizer
+from rse_study.tensors import Collectives
 from rse_study.training.materials import Materials
 from rse_study.training.recorded_step import Recorder
 from rse_study.training.session import Session

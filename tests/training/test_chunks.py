@@ -4,8 +4,8 @@ from pathlib import Path
 
 import torch
 
-from rse_study.collectives import Collectives
 from rse_study.models.rtd import Generator
+from rse_study.tensors import Collectives
 from rse_study.training.session_setup import open_session
 from tests.training.world import World, small_trial
 

@@ -8,7 +8,7 @@ from transformers import AutoTokenizer
 
 from benchmarks.counting import Launches
 from benchmarks.launches import Phases
-from rse_study.collectives import Alone
+from rse_study.tensors import Alone
 from rse_study.training.session_setup import open_session
 from tests.tiny_models import save_bert
 from tests.training.world import small_trial

@@ -6,10 +6,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from rse_study.collectives import Collectives
 from rse_study.distributed import Group
 from rse_study.errors import NonFiniteLoss
 from rse_study.results.files.result_file import read_result
+from rse_study.tensors import Collectives
 from rse_study.training import session
 from rse_study.training.arithmetic import LossWatch
 from rse_study.training.loop import drive, train

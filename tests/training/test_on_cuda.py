@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from rse_study.collectives import Alone
+from rse_study.tensors import Alone
 from rse_study.training.session_setup import open_session
 from tests.training.world import small_trial
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from rse_study.collectives import Collectives
 from rse_study.distributed import Group
-from rse_study.models.generator_outputs import read_block
+from rse_study.models.generators import read_block
 from rse_study.models.rtd import Generator
 from rse_study.results.files.result_file import read_result
+from rse_study.tensors import Collectives
 from rse_study.training.loop import drive, train
 from rse_study.training.materials import Materials
 from rse_study.training.session_setup import OUTPUTS_FOLDER as FOLDER

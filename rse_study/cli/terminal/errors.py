@@ -74,7 +74,7 @@ def _say(message: str, code: int) -> int:
 
 def _write_log() -> Path:
     """Write the traceback to the cache folder, or to a temporary one if that cannot be written."""
-    from rse_study.data.location import cache_dir
+    from rse_study.data import cache_dir
 
     folder = cache_dir() / "logs"
     try:

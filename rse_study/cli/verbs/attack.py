@@ -10,6 +10,7 @@ import typer
 
 from analysis.attacks import summary_table, weak_note, write_attacks
 from rse_study.activity import ActivityCallback
+from rse_study.assets.attack_resources import needs_masked_lm
 from rse_study.assets.tiny import has_minilm
 from rse_study.assets.victim import WEAK, VictimClassifier
 from rse_study.cli import parameters
@@ -18,12 +19,11 @@ from rse_study.cli.models import model_name
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import announce, command, json_of, print_table, say, suggest
 from rse_study.cli.verbs.evaluate import EncoderRequest, embedder_of
-from rse_study.data.location import cache_dir
-from rse_study.downstream.attack_models import needs_masked_lm
+from rse_study.data import cache_dir
+from rse_study.downstream import ADVERSARIAL_STS, ATTACKED, Attacks, Settings
 from rse_study.downstream.attacked_classifier import PREFIX, AttackedClassifier
 from rse_study.downstream.attacked_similarity import AttackedSimilarity
 from rse_study.downstream.models import ModelFiles
-from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED, Attacks, Settings
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import RECIPES, recipes_with
@@ -33,7 +33,7 @@ from rse_study.models.pooling import PoolingKind
 from rse_study.registry import Registry
 from rse_study.results.files.attack_file import SummaryRow, summary_frame
 from rse_study.study.definition.reading import build
-from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier import FineTuning
 
 LEAST_IMPORTANT = ("skipped", "queries", "inputs", "words changed", "goal", "drift")
 """columns in the order in which a narrow terminal leaves them out"""

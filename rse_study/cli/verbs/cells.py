@@ -28,8 +28,8 @@ from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED, MetricRow
 from rse_study.results.row_names import names_by_identity
 from rse_study.study.definition.reading import build
+from rse_study.training.arithmetic import provenance
 from rse_study.training.materials import Materials, other_materials
-from rse_study.training.provenance import provenance
 from rse_study.training.replay import ReplayComparison, ReplayDifference, replay
 from rse_study.training.trial import Trial
 

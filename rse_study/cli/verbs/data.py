@@ -12,12 +12,12 @@ from rse_study.cli.arguments import study_file
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import BAD_INPUT, INCOMPLETE
 from rse_study.cli.terminal.screen import announce, command, json_of, say, stderr, suggest, with_overrides
+from rse_study.data import data_dir, study_folders
 from rse_study.data.catalogue import CatalogueEntry, catalogue, list_sets, verify
 from rse_study.data.download import RemoteFile
 from rse_study.data.fetch import downloads, fetch, require_home
 from rse_study.data.hub import read_column
 from rse_study.data.hub_models import Model, describe_model, fetch_model, is_on_machine
-from rse_study.data.location import data_dir, study_folders
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
 
@@ -116,7 +116,7 @@ def missing_text(problems: Sequence[InputError], study: str) -> str:
 
 def stand_in_for(entry: CatalogueEntry, folder: Path) -> str:
     """Return the set that is here as a whole and is read in place of one that is not."""
-    from rse_study.downstream.registry import STAND_INS
+    from rse_study.downstream import STAND_INS
 
     other = STAND_INS.get(entry.name, "") if entry.missing else ""
     return other if other and not list_sets(folder, [other])[0].missing else ""

@@ -90,7 +90,7 @@ def _tested_versions() -> dict[str, str]:
 def _machine(store: Path) -> Iterator[Finding]:
     import torch
 
-    from rse_study.training.provenance import memory_gib
+    from rse_study.training.arithmetic import memory_gib
 
     gpus = torch.cuda.device_count()
     yield _line(True, f"torch threads: {torch.get_num_threads()}, GPUs: {gpus}", "")
@@ -121,8 +121,8 @@ def _capacity(store: Path, torch: Any) -> Iterator[Finding]:
 
 
 def _folders() -> Iterator[Finding]:
+    from rse_study.data import cache_dir, data_dir
     from rse_study.data.catalogue import list_sets
-    from rse_study.data.location import cache_dir, data_dir
 
     cache, data = cache_dir(), data_dir()
     nearest = next(folder for folder in (cache, *cache.parents) if folder.exists())

@@ -18,20 +18,20 @@ from rse_study.cli.arguments import require_device
 from rse_study.cli.models import model_name
 from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.data import data_dir
 from rse_study.data.labelled import StsPairs, Variant
-from rse_study.data.location import data_dir
 from rse_study.data.readers import read_sts
+from rse_study.downstream import read_evaluation
 from rse_study.downstream.models import ScoredModel, score_model
-from rse_study.downstream.registry import read_evaluation
 from rse_study.errors import InputError, MissingFile
+from rse_study.evaluation import beyond_similarity
 from rse_study.evaluation.evaluations import CachedEncoder, Embed
-from rse_study.evaluation.registry import beyond_similarity
 from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, average, evaluate_sts
 from rse_study.evaluation.transfer import averages
 from rse_study.models.embedder import Embedder
-from rse_study.models.encoder_settings import Recorded
 from rse_study.models.export import WholeModel
 from rse_study.models.loading import load_encoder
+from rse_study.models.model_files import Recorded
 from rse_study.models.pooling import KINDS
 from rse_study.registry import did_you_mean
 from rse_study.results.records import EvaluationRow

@@ -14,21 +14,20 @@ from rse_study.cli.models import model_name
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import announce, command, json_of, print_table, suggest
 from rse_study.cli.verbs.evaluate import EncoderRequest
+from rse_study.data import GLUE, cache_dir
 from rse_study.data.hub import GLUE_LAYOUT
 from rse_study.data.labelled import StsPairs
-from rse_study.data.location import cache_dir
-from rse_study.data.tasks import GLUE
 from rse_study.data.text_files import SET_DATA
+from rse_study.downstream import FINE_TUNED, NLI, Attacks, Settings, Tasks
 from rse_study.downstream.fine_tuned_tasks import PREFIX, FineTunedTask, GlueFineTuned, NliFineTuned
 from rse_study.downstream.models import ModelFiles
-from rse_study.downstream.registry import FINE_TUNED, NLI, Attacks, Settings, Tasks
 from rse_study.errors import InputError, MissingFile
 from rse_study.models.loading import load_encoder
 from rse_study.registry import Registry
 from rse_study.results.files.atomic import write_whole
 from rse_study.results.records import EvaluationRow
 from rse_study.study.definition.reading import build
-from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier import FineTuning
 
 _NLI_LAYOUT = "nli/snli/..., nli/mnli/..., nli/anli/R1/{train,dev,test}.jsonl (plain or .gz)"
 

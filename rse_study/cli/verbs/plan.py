@@ -17,7 +17,7 @@ from rse_study.cli.arguments import materials_of, study_file
 from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.verbs.data import missing_text
-from rse_study.data.location import cache_dir, data_dir
+from rse_study.data import cache_dir, data_dir
 from rse_study.errors import InputErrors
 from rse_study.results.archive import ORIGIN
 from rse_study.results.files.connect import has_ledger
@@ -174,7 +174,7 @@ def stands_elsewhere(checked: CheckedStudy, folder: Path) -> bool:
     """Whether a study came in an archive, or without the base that was trained for it."""
     if (folder / ORIGIN).is_file():
         return True
-    from rse_study.assets.fingerprint import trained_assets  # imports torch
+    from rse_study.assets.store import trained_assets  # imports torch
 
     return checked.study.base.encoder.name in MADE_FROM_CORPUS and not trained_assets(folder, cache_dir())
 

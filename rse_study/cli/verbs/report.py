@@ -11,8 +11,7 @@ import typer
 
 from analysis.comparison import comparison_of
 from analysis.contents import contents_of
-from analysis.figure_files import ImageKind, write_figures
-from analysis.paper.kit import bibtex, how_compared, how_to_replay
+from analysis.paper.kit import ImageKind, bibtex, how_compared, how_to_replay, write_figures
 from analysis.paper.layout import write_latex
 from analysis.report import changed_at, report_path, study_folders, write_index, write_report
 from rse_study import open_study
@@ -22,7 +21,7 @@ from rse_study.cli.status_content import state_of
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import announce, stderr, suggest
 from rse_study.cli.verbs.status import summary_of
-from rse_study.data.location import cache_dir
+from rse_study.data import cache_dir
 from rse_study.errors import InputError
 from rse_study.frames.study_results import StudyResults
 from rse_study.results.archive import write_archive
@@ -91,7 +90,7 @@ def write_images(html: str, folder: Path, request: FilesRequest) -> Iterator[Pat
 
 def write_kit(study: StudyResults, html: str, folder: Path) -> Iterator[Path]:
     """Write a paper's kit: paragraph, citation, tables, figures, archive."""
-    from rse_study.assets.fingerprint import trained_assets  # imports torch
+    from rse_study.assets.store import trained_assets
 
     archive = f"{study.name}.tar.xz"
     contents = contents_of(study)

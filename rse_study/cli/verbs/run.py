@@ -18,7 +18,7 @@ from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.terminal.errors import INCOMPLETE, OK
 from rse_study.cli.terminal.progress import ProgressBoard
-from rse_study.data.location import data_dir
+from rse_study.data import data_dir
 from rse_study.deferred import DeferredName
 from rse_study.errors import InputError, InputErrors
 from rse_study.on_ray.nodes.ray_folder import ray_folder

@@ -15,7 +15,7 @@ from rse_study.cli import parameters
 from rse_study.cli.arguments import require_file, require_folder, study_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import announce, command, json_of, stderr, suggest
-from rse_study.data.location import cache_dir
+from rse_study.data import cache_dir
 from rse_study.errors import InputError
 from rse_study.results.archive import unpack_archive, write_archive
 from rse_study.results.files.atomic import write_whole
@@ -106,7 +106,7 @@ def _num_evaluations(written: Sequence[str]) -> int:
     if not written:
         return 0
     # With it come all evaluations by name: only where a study asks for some.
-    from rse_study.downstream.registry import expand_evaluations
+    from rse_study.downstream import expand_evaluations
 
     return len(expand_evaluations(written))
 
@@ -190,7 +190,7 @@ def archive_study(
     study of the store, which `run` continues. It holds the ledger, the results and the weights of an encoder or
     generator that was trained here, but no models of cells and no texts.
     """
-    from rse_study.assets.fingerprint import trained_assets  # imports torch, which `unpack` does without
+    from rse_study.assets.store import trained_assets
 
     folder = study_folder(study, store)
     path = out or Path(f"{folder.resolve().name}.tar.xz")

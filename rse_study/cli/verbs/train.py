@@ -11,8 +11,8 @@ from rse_study.cli import parameters
 from rse_study.cli.arguments import materials_of, require_cache, require_device, require_folder, trial_file
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import announce, command, describe, marked, suggest
+from rse_study.data import data_dir
 from rse_study.data.labelled import StsPairs
-from rse_study.data.location import data_dir
 from rse_study.deferred import DeferredName
 from rse_study.errors import InputError, InputErrors, NonFiniteLoss
 from rse_study.evaluation.sts import Similarity, aggregation_of, title_of

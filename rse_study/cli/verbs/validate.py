@@ -11,7 +11,7 @@ from rse_study.cli.arguments import problems_of_table, study_file
 from rse_study.cli.terminal.errors import BAD_INPUT, OK
 from rse_study.cli.terminal.screen import announce, command, json_of, suggest, with_overrides
 from rse_study.cluster.job import yaml_text
-from rse_study.data.location import data_dir
+from rse_study.data import data_dir
 from rse_study.errors import InputError, InputErrors
 from rse_study.results.settings import UntilDecided
 from rse_study.study.checking.data_check import check_data, notes_on_data

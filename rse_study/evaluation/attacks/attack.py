@@ -11,7 +11,7 @@ from pydantic import PositiveFloat
 
 from rse_study.data.labelled import Text
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.attacked_text import AttackedText
+from rse_study.evaluation.attacks import AttackedText
 from rse_study.spec import Spec
 from rse_study.streams import Streams
 from rse_study.tensors import Float

@@ -10,6 +10,7 @@ import numpy as np
 
 from rse_study.data.labelled import Labelled, Text
 from rse_study.errors import InputError
+from rse_study.evaluation.attacks import AttackedText
 from rse_study.evaluation.attacks.attack import (
     Attack,
     AttackOutcome,
@@ -19,8 +20,7 @@ from rse_study.evaluation.attacks.attack import (
     Target,
     VictimOutput,
 )
-from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.search import greedy
+from rse_study.evaluation.attacks.attack_recipe import greedy
 from rse_study.streams import Streams
 from rse_study.tensors import Float
 

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from rse_study.data.lexicons import LetterTable, SynonymList, lemmas_of
+from rse_study.evaluation.attacks import AttackedText, is_one_word
 from rse_study.evaluation.attacks.attack import Candidate, PreTransformationConstraint, Transformation
-from rse_study.evaluation.attacks.attacked_text import AttackedText, is_one_word
 from rse_study.tensors import Float
 
 

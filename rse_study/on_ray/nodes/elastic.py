@@ -6,19 +6,11 @@ from threading import Event
 from typing import Any
 from uuid import uuid4
 
-from rse_study.cluster.node_capacity import (
-    Node,
-    concurrency,
-    nodes_to_come,
-    num_fitting,
-    require_room,
-    share_of,
-    slots,
-)
+from rse_study.cluster import node_capacity
 from rse_study.errors import Unavailable
 from rse_study.on_ray.nodes.cluster_watch import ClusterWatch
 from rse_study.on_ray.nodes.private_ray import autoscaler_requests
-from rse_study.on_ray.queue.cell import Cell, StudyCallback
+from rse_study.on_ray.queue import Cell, StudyCallback
 from rse_study.study.definition.parts import Resources
 
 MAX_BUNDLES = 500  # an autoscaler packs them one by one
@@ -51,7 +43,7 @@ class Demand:
             return
         number = min(num_cells * self._resources.workers, MAX_BUNDLES)
         self._requests.request_resources(
-            resources=[share_of(self._resources)] * number,
+            resources=[node_capacity.share_of(self._resources)] * number,
             expire_after_s=EXPIRE_SECONDS,
             label_selectors=[dict(self._resources.labels)] * number if self._resources.labels else None,
         )
@@ -69,42 +61,42 @@ class ElasticSize:
         self, watch: ClusterWatch, resources: Resources, callback: StudyCallback, *, is_own: bool
     ) -> None:
         self._watch, self._resources, self._callback, self._is_own = watch, resources, callback, is_own
-        self._types = () if is_own else nodes_to_come()
+        self._types = () if is_own else node_capacity.nodes_to_come()
         self._demand, self._asks = Demand(resources), False
         self._known = {node.identity: node for node in watch.nodes}
         self._empty_since: float | None = None
 
     def concurrency(self) -> int:
         """Return how many cells may run at once now."""
-        return concurrency(self._resources, self._watch.nodes)
+        return node_capacity.concurrency(self._resources, self._watch.nodes)
 
     def await_room(self, closing: Event) -> None:
         """Wait for room for a cell: InputError where none can come, or none came in time."""
         since = time.monotonic()
-        while not num_fitting(self._watch.nodes, self._resources) and not closing.is_set():
+        while not node_capacity.num_fitting(self._watch.nodes, self._resources) and not closing.is_set():
             self._watch.check()
             waited = time.monotonic() - since
             if not self._may_come() or (not self._types and waited > FIRST_NODES_SECONDS):
-                require_room(self._resources, self._watch.nodes)
+                node_capacity.require_room(self._resources, self._watch.nodes)
             self.follow(1, 0)
             closing.wait(POLL_SECONDS)
 
     def _may_come(self) -> bool:
         """Whether a node with room may still join; refuse a cell that fits none."""
         if self._types:
-            require_room(self._resources, [*self._watch.nodes, *self._types])
+            node_capacity.require_room(self._resources, [*self._watch.nodes, *self._types])
             return True
         kind = "GPU" if self._resources.gpus else "CPU"
         return not self._is_own and not any(node.resources.get(kind) for node in self._watch.nodes)
 
-    def follow(self, num_wanted: int, num_running: int) -> list[Node]:
+    def follow(self, num_wanted: int, num_running: int) -> list[node_capacity.Node]:
         """Announce new nodes, request missing ones, and return those that left."""
         nodes = {node.identity: node for node in self._watch.nodes}
         joined = [node for identity, node in nodes.items() if identity not in self._known]
         gone = [node for identity, node in self._known.items() if identity not in nodes]
         self._known = nodes
         for node in joined:
-            fits = slots(node, self._resources)
+            fits = node_capacity.slots(node, self._resources)
             self._callback.message(f"node {node.name} joined: room for {fits} worker{'s' * (fits != 1)}")
         self._ask(num_wanted, num_running)
         self._note_room(num_wanted)
@@ -117,14 +109,16 @@ class ElasticSize:
     def _ask(self, num_wanted: int, num_running: int) -> None:
         limit = self._resources.max_concurrent
         most = min(num_wanted, limit) if limit else num_wanted
-        if self._is_own or not (self._asks or most > num_fitting(self._watch.nodes, self._resources)):
+        if self._is_own or not (
+            self._asks or most > node_capacity.num_fitting(self._watch.nodes, self._resources)
+        ):
             return
         self._asks = True
         # Ray Train asks for the workers of running cells itself.
         self._demand.ask(max(0, most - num_running) if self._resources.runs_on == "train" else most)
 
     def _note_room(self, num_wanted: int) -> None:
-        if num_fitting(self._watch.nodes, self._resources) or not num_wanted:
+        if node_capacity.num_fitting(self._watch.nodes, self._resources) or not num_wanted:
             self._empty_since = None
         elif self._empty_since is None:
             self._empty_since = time.monotonic()
@@ -150,7 +144,7 @@ class Losses:
         self._callback, self._nodes_of = callback, nodes_of
         self._said, self._hold_seconds = said, hold_seconds
         self._cells: list[tuple[float, Cell, str, set[str]]] = []
-        self._nodes: list[tuple[float, Node]] = []
+        self._nodes: list[tuple[float, node_capacity.Node]] = []
         self._lost_before: dict[str, str] = {}
 
     @property
@@ -162,7 +156,7 @@ class Losses:
         self._cells.append((time.monotonic(), cell, reason, self._nodes_of(cell.identity)))
         self.report([])
 
-    def report(self, lost: Sequence[Node]) -> None:
+    def report(self, lost: Sequence[node_capacity.Node]) -> None:
         """Take in lost nodes; report every loss that has waited long enough."""
         now = time.monotonic()
         self._nodes += [(now, node) for node in lost]
@@ -179,7 +173,7 @@ class Losses:
                 self._callback.lost(cell, f"with node {names[0]}" if names else reason)
                 self._said()
 
-    def _report_node(self, node: Node) -> None:
+    def _report_node(self, node: node_capacity.Node) -> None:
         with_it = [entry for entry in self._cells if node.identity in entry[3]]
         self._cells = [entry for entry in self._cells if entry not in with_it]
         self._lost_before[node.identity] = node.name

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from rse_study.errors import InputError, Unavailable
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.on_ray.queue.cell import Cell, CellSource, ResultFiles
+from rse_study.on_ray.queue import Cell, CellSource, ResultFiles
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import FILE_NAME, Result, read_result, written_rows
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, cell_folder

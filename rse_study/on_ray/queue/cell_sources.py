@@ -5,7 +5,7 @@ from math import nan
 from typing import Any
 
 from rse_study.errors import InputError
-from rse_study.on_ray.queue.cell import Cell, Identify
+from rse_study.on_ray.queue import Cell, Identify
 from rse_study.results.comparing.row_seeds import RowSeeds, row_seeds_of
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import cells_for_next_run

@@ -9,8 +9,8 @@ from threading import Event, Thread
 from typing import ParamSpec
 
 from rse_study.errors import InputError, Unavailable, first_line
-from rse_study.on_ray.queue.cell import StudyCallback
-from rse_study.on_ray.stored.files import StudyFiles
+from rse_study.on_ray.queue import StudyCallback
+from rse_study.on_ray.stored import StudyFiles
 from rse_study.on_ray.stored.lease import BEAT_SECONDS, DriverLease
 from rse_study.results.files.atomic import write_whole
 from rse_study.results.files.backup import attach_backup, is_ledger, rebuild, write_backup

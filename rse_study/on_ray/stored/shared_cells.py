@@ -13,7 +13,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from rse_study.cluster.node_capacity import Node, slots
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue import Cell
 from rse_study.results.bit_equality import what_differs
 from rse_study.results.files.atomic import write_whole
 from rse_study.results.files.ledger import Ledger
@@ -26,7 +26,7 @@ from rse_study.results.files.result_file import (
 )
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER, cell_folder
 from rse_study.results.records import EvaluationRow
-from rse_study.training.provenance import provenance
+from rse_study.training.arithmetic import provenance
 
 DRAFT = ".shared-model"
 Machines = Callable[[Cell], Collection[Mapping[str, Any]]]

@@ -11,10 +11,9 @@ import ray
 from ray.exceptions import GetTimeoutError, RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from rse_study.collectives import Collectives
-from rse_study.on_ray.workers.exchange import Exchange
-from rse_study.on_ray.workers.payload import CellPayload
+from rse_study.on_ray.workers import CellPayload, Exchange
 from rse_study.results.records import Verdict
+from rse_study.tensors import Collectives
 from rse_study.training.loop import Progress
 
 NAMESPACE = "rse_study"

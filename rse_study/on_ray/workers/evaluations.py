@@ -16,7 +16,7 @@ from rse_study.errors import InputError, Unavailable
 from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
-from rse_study.on_ray.workers.payload import BaselinePayload, CellPayload
+from rse_study.on_ray.workers import BaselinePayload, CellPayload
 from rse_study.on_ray.workers.workplace import Workplace, workplace
 from rse_study.results.files.result_file import (
     EVALUATIONS_FILE,

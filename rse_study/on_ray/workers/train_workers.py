@@ -14,9 +14,8 @@ from ray.train.v2.api.exceptions import TrainingFailedError, WorkerGroupError
 from ray.train.v2.torch.torch_trainer import TorchTrainer
 
 from rse_study.evaluation.evaluations import Evaluation
+from rse_study.on_ray.workers import IS_TAKEN, CellPayload, Config, PointsByKey
 from rse_study.on_ray.workers.coordinator import ReportMetrics, exchange_call
-from rse_study.on_ray.workers.exchange import IS_TAKEN, Config, PointsByKey
-from rse_study.on_ray.workers.payload import CellPayload
 
 OUT_OF_MEMORY = "could not create a primitive"  # oneDNN's words where it cannot allocate
 LONGEST = 500

@@ -9,18 +9,18 @@ import ray.train
 import ray.tune
 import torch
 
-from rse_study.collectives import Alone, Collectives
 from rse_study.distributed import Group
 from rse_study.errors import InputError, NonFiniteLoss, Unavailable
 from rse_study.evaluation.evaluations import Evaluation
+from rse_study.on_ray.workers import CellPayload
 from rse_study.on_ray.workers.coordinator import SCORED, Reporter, ReportMetrics
 from rse_study.on_ray.workers.evaluations import score_cell
-from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.on_ray.workers.train_workers import GroupEnded, GroupMember, TrainWorkers, describe
 from rse_study.on_ray.workers.workplace import work_folder, workplace
 from rse_study.results.files.result_file import EVALUATIONS_FILE, FILE_NAME, ITEMS_FILE, read_result
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER, failure_of_disk
 from rse_study.results.records import COSTS
+from rse_study.tensors import Alone, Collectives
 from rse_study.training.loop import FULL, DifferentCheckpoints, drive, train
 
 
@@ -76,15 +76,9 @@ def run_loop(
         reporter = Reporter(payload, collectives, report)  # first: a worker that hangs here can be ended, too
         with workplace(payload, names=names, evaluations=evaluations if writes else ()) as here:
             points = train(
-                payload.trial,
-                payload.seed,
-                here.materials,
-                here.folder,
-                collectives,
-                device=payload.device,
-                continues=payload.continues,
-                publish=here.publish,
-            )
+                payload.trial, payload.seed, here.materials, here.folder, collectives, device=payload.device,
+                continues=payload.continues, publish=here.publish,
+            )  # fmt: skip
             drive(points, reporter.report)
             if writes and not payload.keeps_items:
                 (here.folder / ITEMS_FILE).unlink(missing_ok=True)

@@ -12,11 +12,11 @@ from threading import Event, Thread
 
 import psutil
 
-from rse_study.data.location import cache_dir
+from rse_study.data import cache_dir
 from rse_study.downstream.models import CLASSIFIERS, RelocatableEvaluation
 from rse_study.errors import Unavailable
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.on_ray.workers.payload import BaselinePayload, Payload
+from rse_study.on_ray.workers import BaselinePayload, Payload
 from rse_study.results.files.atomic import make_folder, write_whole
 from rse_study.storage.folders import NodeCache, get_folder, is_stored, put_folder, remove_folder
 from rse_study.storage.storage import Storage

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, PositiveInt, PrivateAttr, model_validator
 
-from rse_study.named_class import ClassPath
+from rse_study.registry import ClassPath
 from rse_study.results.records import Direction, Verdict
 from rse_study.search.choice import Observation
 from rse_study.spec import Spec, field

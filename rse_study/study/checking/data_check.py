@@ -9,19 +9,17 @@ from functools import partial
 from itertools import chain, starmap
 from pathlib import Path
 
-from rse_study.data import hub_models
+from rse_study.data import SUBSETS, hub_models, study_folders
 from rse_study.data.catalogue import catalogue, sets_by_path
 from rse_study.data.corpus import Corpus, TextFiles, check_corpus, find_text
 from rse_study.data.hub import Dataset, check_dataset
 from rse_study.data.lexicons import wordnet_archive
-from rse_study.data.location import study_folders
 from rse_study.data.readers import read_dev, read_sts
-from rse_study.data.tasks import SUBSETS
-from rse_study.downstream.registry import sets_of, sets_of_recipe
+from rse_study.downstream import sets_of, sets_of_recipe
 from rse_study.errors import InputError
+from rse_study.evaluation import BUILTIN
 from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import recipes_with
-from rse_study.evaluation.registry import BUILTIN
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.training.materials import require_generator
 from rse_study.training.trial import Trial

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from rse_study.data.attack_sets import tasks_seen_with
-from rse_study.downstream.registry import all_evaluations
-from rse_study.evaluation.registry import class_in, evaluation_class
+from rse_study.downstream import all_evaluations
+from rse_study.evaluation import class_in, evaluation_class
 from rse_study.registry import did_you_mean
 from rse_study.results.row_names import find_combination, row_name
 from rse_study.results.settings import UntilDecided

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from rse_study.errors import InputError, InputErrors
-from rse_study.named_class import construct, import_class
+from rse_study.registry import construct, import_class
 from rse_study.search.stopping import RuleByClass, SpacedRule, StoppingRule
 from rse_study.spec import hash_file
 from rse_study.study.checking import broken_by, trials_rule

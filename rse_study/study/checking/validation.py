@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from rse_study.data import study_folders
 from rse_study.data.hub_models import local_name
-from rse_study.data.location import study_folders
-from rse_study.downstream.registry import read_evaluation
+from rse_study.downstream import read_evaluation
 from rse_study.errors import InputError, InputErrors
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.results.row_names import names_of_rows

@@ -13,19 +13,19 @@ from pydantic import (
     model_validator,
 )
 
-from rse_study.downstream.registry import Attacks, Settings, Tasks, expand_evaluations
+from rse_study.downstream import Attacks, Settings, Tasks, expand_evaluations
 from rse_study.errors import InputError
-from rse_study.evaluation.registry import is_of_vectors
+from rse_study.evaluation import is_of_vectors
 from rse_study.results.records import Direction
 from rse_study.results.settings import Paper, StudySettings, UntilDecided
 from rse_study.search.budget import SearchBudget
 from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec, field
-from rse_study.storage.location import check_location
+from rse_study.storage import check_location
 from rse_study.study.definition import parts
 from rse_study.study.definition.domains import AnyDomain, Domain, FactorDomain, FiniteDomain
 from rse_study.study.definition.reading import with_todays_keys
-from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier import FineTuning
 from rse_study.training.trial import Trial
 
 SEARCH_ONLY = (

@@ -19,9 +19,8 @@ from pydantic import (
     model_validator,
 )
 
-from rse_study.downstream.registry import all_evaluations
-from rse_study.named_class import ClassPath
-from rse_study.registry import did_you_mean
+from rse_study.downstream import all_evaluations
+from rse_study.registry import ClassPath, did_you_mean
 from rse_study.results.records import COSTS
 from rse_study.results.settings import Confirmation, Flips, UntilDecided
 from rse_study.spec import Spec, field

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from rse_study.data.location import data_dir, study_folders
+from rse_study.data import data_dir, study_folders
 from rse_study.data.text_files import looked_for_in, places_of
 from rse_study.errors import InputError, InputErrors, MissingFile
 from rse_study.spec import Spec

@@ -4,7 +4,7 @@ import inspect
 import json
 from typing import Any
 
-from rse_study.downstream.registry import all_evaluations
+from rse_study.downstream import all_evaluations
 from rse_study.methods import METHODS
 from rse_study.methods.presets import PRESETS
 from rse_study.study.definition.config import FORMER_KEYS, Study

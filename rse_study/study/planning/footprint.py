@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 
+from rse_study.data import data_dir, study_folders
 from rse_study.data.hub_models import local_name
-from rse_study.data.location import data_dir, study_folders
 from rse_study.errors import InputError
 from rse_study.methods.dcl import DCL
 from rse_study.study.checking.validation import CheckedStudy

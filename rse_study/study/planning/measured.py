@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rse_study.errors import InputError
-from rse_study.evaluation.registry import is_of_vectors
+from rse_study.evaluation import is_of_vectors
 from rse_study.results.device_time import gpus_per_worker, seconds_between
 from rse_study.results.files.connect import open_study
 from rse_study.results.files.queries import LedgerQueries

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rse_study.data.location import data_dir
+from rse_study.data import data_dir
 from rse_study.errors import InputError, OverBudget
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.methods.method import FORWARD

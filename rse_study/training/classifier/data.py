@@ -1,6 +1,7 @@
-"""The start of a fine-tuning, and its data: classes, gold scores or answers."""
+"""The data of a fine-tuning: classes, gold scores or answers, and their batches."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from rse_study.evaluation.classification import f1
 from rse_study.evaluation.sts import spearman
 from rse_study.models.pooling import PoolingKind
 from rse_study.models.text_classifier import SPAN, SpanReader, TextClassifier, Tokens, encode_texts, windows
+from rse_study.streams import Streams
 from rse_study.tensors import sent
-from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier import FineTuning
 
 Supervised = Labelled | StsPairs | Questions
 
@@ -144,3 +146,30 @@ def _check_alike(training: Supervised, dev: Supervised) -> None:
         rule = f"its classes and number of sentences must be those of {training.name} {training.split}"
         where, remedy = f"{dev.name} {dev.split}", "Name dev data of the same task"
         raise InputError(f"dev data with classes {other.classes}", where=where, rule=rule, remedy=remedy)
+
+
+POOL = 16  # batches sorted by length together
+
+
+class LengthBatches:
+    """Every row once an epoch: a fresh permutation, cut into pools sorted by length."""
+
+    def __init__(self, lengths: list[int], batch_size: int, streams: Streams) -> None:
+        self.lengths, self.batch_size, self._streams = lengths, batch_size, streams
+        self.num_batches = -(-len(lengths) // batch_size)
+        self._epoch = lru_cache(maxsize=1)(self._draw_epoch)
+
+    def rows(self, step: int) -> list[int]:
+        """Return the rows in the batch of a step; one batch per epoch may be smaller."""
+        epoch, position = divmod(step, self.num_batches)
+        return self._epoch(epoch)[position]
+
+    def _draw_epoch(self, epoch: int) -> list[list[int]]:
+        pool = POOL * self.batch_size
+        whole = torch.randperm(len(self.lengths), generator=self._streams.generator("order", epoch)).tolist()
+        pools = [
+            sorted(whole[i : i + pool], key=self.lengths.__getitem__) for i in range(0, len(whole), pool)
+        ]
+        batches = [p[i : i + self.batch_size] for p in pools for i in range(0, len(p), self.batch_size)]
+        order = torch.randperm(len(batches), generator=self._streams.generator("order", epoch, 1))
+        return [batches[i] for i in order.tolist()]

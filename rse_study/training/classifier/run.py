@@ -9,22 +9,28 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from rse_study.collectives import Alone
+from rse_study.activity import graceful_interrupt
 from rse_study.errors import InputError
-from rse_study.models.classifier_folder import network_for, reader_of
 from rse_study.models.embedder import max_length
+from rse_study.models.export import network_for, reader_of
 from rse_study.models.loading import load_encoder
 from rse_study.models.text_classifier import Classifier, Inputs, TextClassifier, Tokens, padded
 from rse_study.perturbations.geometry import unit
 from rse_study.spec import fingerprint_of
 from rse_study.streams import Streams
+from rse_study.tensors import Alone
 from rse_study.training import checkpoint
 from rse_study.training.arithmetic import Arithmetic, LossWatch
 from rse_study.training.checkpoint import TrainState
-from rse_study.training.classifier.config import FineTuning
-from rse_study.training.classifier.data import Examples, Start, Supervised, identity_of_tuning, split_off
-from rse_study.training.classifier.length_batches import LengthBatches
-from rse_study.training.interrupts import graceful_interrupt
+from rse_study.training.classifier import FineTuning
+from rse_study.training.classifier.data import (
+    Examples,
+    LengthBatches,
+    Start,
+    Supervised,
+    identity_of_tuning,
+    split_off,
+)
 
 
 @dataclass(frozen=True)

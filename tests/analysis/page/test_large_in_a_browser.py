@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 import pytest
 
 from analysis import page
-from analysis.figure_files import figures_in
+from analysis.paper.kit import figures_in
 from tests import needs
 from tests.analysis.browser import saved
 

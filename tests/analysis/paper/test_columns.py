@@ -9,12 +9,10 @@ import torch
 from analysis.figures.papers import PAIRS
 from analysis.paper.columns import BLOCKS, MEAN, TOGETHER, columns_of, our_row
 from analysis.paper.tables import measures, read_table, table_ids
+from rse_study.data import GLUE, NLI_CLASSES
 from rse_study.data.labelled import Labelled, StsPairs
 from rse_study.data.labelled_sets import ANLI_ROUNDS
-from rse_study.data.tasks import GLUE, NLI_CLASSES
-from rse_study.downstream.attacked_classifier import figures_of
-from rse_study.downstream.fine_tuned_tasks import GlueFineTuned, NliFineTuned
-from rse_study.downstream.registry import (
+from rse_study.downstream import (
     EVALUATIONS_OF_WEIGHTS,
     FINE_TUNED,
     SYNONYMS,
@@ -23,6 +21,8 @@ from rse_study.downstream.registry import (
     Settings,
     all_evaluations,
 )
+from rse_study.downstream.attacked_classifier import figures_of
+from rse_study.downstream.fine_tuned_tasks import GlueFineTuned, NliFineTuned
 from rse_study.downstream.weakened import WeakenedTokens
 from rse_study.evaluation.classification import SQUAD_METRICS
 from rse_study.evaluation.invariance import AlignmentUniformity, SentencePlane

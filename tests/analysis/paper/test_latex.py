@@ -5,7 +5,7 @@ import subprocess
 
 import pandas as pd
 
-from analysis.paper.latex import escaped, latex
+from analysis.paper.kit import escaped, latex
 from tests import needs
 from tests.analysis.paper.typeset import lines_between, typeset
 from tests.cases import cases

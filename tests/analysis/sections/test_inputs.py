@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.sections.inputs import marked
-from rse_study.evaluation.attacks.attacked_text import AttackedText
+from rse_study.evaluation.attacks import AttackedText
 
 # Word characters, what may stand inside a word and not before it, blanks, punctuation, other scripts, markup.
 LETTERS = st.text("ab '-_*@`.,<&\"\n\u00e9\u05d0\u05d1\u0627\u4e2d\U0001f600\U0001d495", max_size=24)

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from rse_study.cli.terminal import activity_bars
 from rse_study.cli.terminal.progress import ProgressBoard
-from rse_study.on_ray.queue.cell import Cell, StudyCallback
+from rse_study.on_ray.queue import Cell, StudyCallback
 from rse_study.training.trial import Trial
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from rse_study.data import builtin
-from rse_study.evaluation.attacks.recipes.published import PWWS
+from rse_study.evaluation.attacks.recipes import PWWS
 from rse_study.results.files.ledger import Ledger
 from tests.cli.a_study import SEARCH, cell_of, fail, run
 from tests.evaluation.attacks.toy_data import VOCABULARY, lay

@@ -3,7 +3,7 @@
 import typer
 
 from rse_study.cli.app import app
-from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier import FineTuning
 from tests.cases import cases
 
 UNUSED = {

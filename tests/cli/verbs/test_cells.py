@@ -12,7 +12,7 @@ import torch
 
 from rse_study.assets import prepare
 from rse_study.cli.models import find_cell
-from rse_study.models.encoder_settings import StoredPooling, store_pooling
+from rse_study.models.model_files import StoredPooling, store_pooling
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, read_result
 from rse_study.results.reader import Reader

@@ -6,7 +6,7 @@ import pytest
 from rse_study.cli.verbs.evaluate import find_tasks, table_of
 from rse_study.data import builtin
 from rse_study.evaluation.sts import evaluate_sts
-from rse_study.models.encoder_settings import StoredPooling, store_pooling
+from rse_study.models.model_files import StoredPooling, store_pooling
 
 
 def test_a_set_that_lacks_a_file_is_not_called_absent(tmp_path):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from analysis.report import write_report
-from rse_study.losses.terms import TERMS
+from rse_study.losses import TERMS
 from rse_study.perturbations.ascent import INNER_RISE
 from rse_study.perturbations.blend import Blend
 from rse_study.results.files.ledger import Ledger

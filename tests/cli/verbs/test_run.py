@@ -10,7 +10,7 @@ import pytest
 from analysis.comparison_table import NOT_AGAIN
 from rse_study.cli.terminal import errors
 from rse_study.cli.verbs.run import conclude
-from rse_study.on_ray.queue.cell import StudyCallback
+from rse_study.on_ray.queue import StudyCallback
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.study.planning import footprint

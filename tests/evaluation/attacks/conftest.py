@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from rse_study.data.labelled import Labelled
+from rse_study.evaluation.attacks import AttackedText
 from rse_study.evaluation.attacks.attack import UNTARGETED, Attack
-from rse_study.evaluation.attacks.attack_recipe import AttackResources, NamedModel, Resource
-from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.search import WeightedSaliency
+from rse_study.evaluation.attacks.attack_recipe import AttackResources, NamedModel, Resource, WeightedSaliency
 from rse_study.evaluation.attacks.transformations import Blank, RepeatModification, StopwordModification
 from tests.evaluation.attacks.bag_of_words import BagOfWords
 from tests.evaluation.attacks.toy_data import STOPWORDS, VOCABULARY, lay

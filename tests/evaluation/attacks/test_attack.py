@@ -16,8 +16,8 @@ from rse_study.evaluation.attacks.attack import (
     Target,
     summarise,
 )
+from rse_study.evaluation.attacks.attack_recipe import UNKNOWN, LeaveOneOut
 from rse_study.evaluation.attacks.engine import attack_all
-from rse_study.evaluation.attacks.search import UNKNOWN, LeaveOneOut
 from tests.evaluation.attacks.bag_of_words import Score
 from tests.evaluation.attacks.conftest import Lexicon
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rse_study.evaluation.attacks.attacked_text import AttackedText, is_one_word
+from rse_study.evaluation.attacks import AttackedText, is_one_word
 from tests.cases import cases
 from tests.evaluation.attacks.pwws_reference import cut
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError
+from rse_study.evaluation.attacks import AttackedText
 from rse_study.evaluation.attacks.attack import AttackOutcome
-from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.engine import ASKED_AT_ONCE, CountedVictim, attack_all
 from rse_study.results.files.attack_file import parse_outcomes
 from tests.cases import cases

@@ -13,9 +13,9 @@ import numpy as np
 from rse_study.data.labelled import Labelled
 from rse_study.data.lexicons import english_stopwords, lemmas_of
 from rse_study.data.text_files import find_file, read_lines
+from rse_study.evaluation.attacks import AttackedText
 from rse_study.evaluation.attacks.attack import Target
 from rse_study.evaluation.attacks.attack_recipe import AttackResources
-from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.recipes import PWWS, RECIPES
 from tests.evaluation.attacks.bag_of_words import BagOfWords

@@ -7,8 +7,8 @@ import pytest
 
 from rse_study.data.labelled import Labelled
 from rse_study.evaluation.attacks.attack import UNTARGETED, Attack
+from rse_study.evaluation.attacks.attack_recipe import UNKNOWN, LeaveOneOut
 from rse_study.evaluation.attacks.engine import attack_all
-from rse_study.evaluation.attacks.search import UNKNOWN, LeaveOneOut
 from tests.cases import cases
 from tests.evaluation.attacks.bag_of_words import BagOfWords
 from tests.evaluation.attacks.conftest import Lexicon

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rse_study.data.lexicons import SynonymList, english_stopwords
+from rse_study.evaluation.attacks import AttackedText
 from rse_study.evaluation.attacks.attack import Candidate
-from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.transformations import (
     Blank,
     Bugs,

@@ -5,7 +5,7 @@ import pytest
 from rse_study.cluster.node_capacity import Node
 from rse_study.on_ray.nodes import elastic as losses
 from rse_study.on_ray.nodes.elastic import Losses
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue import Cell
 from rse_study.training.trial import Trial
 from tests.clock import Clock
 from tests.on_ray.listener import Listener

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue import Cell
 from rse_study.on_ray.queue.stages import confirm_cells, path_cells, path_rounds
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point

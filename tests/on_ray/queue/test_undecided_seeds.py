@@ -7,7 +7,7 @@ import pytest
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.cell_sources import FixedCells, GrowingCells
 from rse_study.on_ray.queue.stages import every_grid_cell, grid_cells
-from rse_study.on_ray.stored.files import StudyFiles
+from rse_study.on_ray.stored import StudyFiles
 from rse_study.results.files.ledger import Ledger
 from rse_study.study.record import study_record
 from tests.on_ray.queue.world import World, identify

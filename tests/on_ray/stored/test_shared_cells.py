@@ -4,7 +4,7 @@ import torch
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.cell_sources import FixedCells
 from rse_study.on_ray.queue.stages import grid_cells
-from rse_study.on_ray.stored.files import StudyFiles
+from rse_study.on_ray.stored import StudyFiles
 from rse_study.on_ray.stored.shared_cells import bring_shared_cells, machine_of
 from rse_study.results.bit_equality import SIMILARITY_DIGITS
 from rse_study.results.files.ledger import Ledger
@@ -23,7 +23,7 @@ from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.spec import fingerprint_of
-from rse_study.training.provenance import provenance
+from rse_study.training.arithmetic import provenance
 from tests.on_ray.world import checked_of, few, grid_of
 
 ASKED = [few("builtin/test")]

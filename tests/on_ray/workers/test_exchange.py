@@ -2,7 +2,7 @@
 
 import asyncio
 
-from rse_study.on_ray.workers.exchange import IS_TAKEN, Exchange
+from rse_study.on_ray.workers import IS_TAKEN, Exchange
 
 SECONDS = 0.05
 CELL, OTHER = {"cell": "a"}, {"cell": "b"}

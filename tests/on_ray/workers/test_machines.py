@@ -7,7 +7,7 @@ import ray
 
 from rse_study.cluster.node_capacity import Node
 from rse_study.on_ray.nodes.launch import ray_session
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue import Cell
 from rse_study.on_ray.stored.shared_cells import machine_of, machines_of
 from rse_study.study.definition.parts import Resources
 from rse_study.training.trial import Trial

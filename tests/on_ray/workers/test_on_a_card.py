@@ -7,18 +7,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from rse_study.collectives import Alone
 from rse_study.errors import InputError
 from rse_study.on_ray import scoring
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue import Cell
 from rse_study.on_ray.runtime import RayRuntime
-from rse_study.on_ray.stored.files import MaterialsCache, Payloads, StudyFiles
+from rse_study.on_ray.stored import MaterialsCache, Payloads, StudyFiles
 from rse_study.on_ray.workers import worker
 from rse_study.on_ray.workers.evaluations import evaluate_baseline, evaluate_cell
 from rse_study.on_ray.workers.worker import end_of_group, run_loop
 from rse_study.results.files.ledger import Ledger
 from rse_study.study.definition.parts import Resources
 from rse_study.study.record import study_record
+from rse_study.tensors import Alone
 from tests.cases import cases
 from tests.on_ray.listener import Listener
 from tests.on_ray.world import checked_of, few, grid_of

@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from rse_study.on_ray.queue.cell import Cell
-from rse_study.on_ray.stored.files import MaterialsCache, Payloads, StudyFiles
-from rse_study.on_ray.workers.payload import CellPayload
+from rse_study.on_ray.queue import Cell
+from rse_study.on_ray.stored import MaterialsCache, Payloads, StudyFiles
+from rse_study.on_ray.workers import CellPayload
 from rse_study.on_ray.workers.workplace import workplace
 from rse_study.study.definition.parts import Resources
 from rse_study.training.trial import Trial

@@ -7,8 +7,7 @@ from threading import Event, Timer
 
 import pytest
 
-from rse_study.on_ray.workers import train_workers
-from rse_study.on_ray.workers.exchange import IS_TAKEN
+from rse_study.on_ray.workers import IS_TAKEN, train_workers
 from rse_study.on_ray.workers.train_workers import GroupEnded, TrainWorkers
 from tests.on_ray.workers.test_payload import CELL, payloads
 

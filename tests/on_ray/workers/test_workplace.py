@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.on_ray.queue.cell import Cell
-from rse_study.on_ray.stored.files import MaterialsCache, Payloads, StudyFiles
+from rse_study.on_ray.queue import Cell
+from rse_study.on_ray.stored import MaterialsCache, Payloads, StudyFiles
 from rse_study.on_ray.workers.workplace import WORK, work_folder, workplace
 from rse_study.storage.storage import Storage
 from rse_study.study.definition.parts import Resources

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from rse_study.cli.app import app
+from rse_study.data import SUBSETS
 from rse_study.data.builtin import graded_pairs
 from rse_study.data.catalogue import catalogue, list_sets, present, verify
 from rse_study.data.labelled import StsPairs
 from rse_study.data.labelled_sets import REVIEWS, read_labelled, read_squad
 from rse_study.data.readers import read_sts
-from rse_study.data.tasks import SUBSETS
 from rse_study.evaluation.sts import Similarity
 from rse_study.study.checking.data_check import check_data, needs_of, notes_on_data
 from rse_study.study.checking.validation import read_study

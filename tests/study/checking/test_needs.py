@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from rse_study.data.catalogue import catalogue
-from rse_study.downstream.registry import STAND_INS, Attacks, FineTuning, Settings, all_evaluations, sets_of
+from rse_study.downstream import STAND_INS, Attacks, FineTuning, Settings, all_evaluations, sets_of
 from rse_study.study.checking.data_check import needs_of
 from rse_study.study.checking.validation import read_study
 from tests.cases import cases

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from rse_study.data.labelled import Labelled
+from rse_study.downstream import Attacks, Settings
 from rse_study.downstream.attacked_classifier import AttackedClassifier
-from rse_study.downstream.registry import Attacks, Settings
 from rse_study.errors import InputError
 from rse_study.study.planning.data_sizes import PASSES, READ_PER_INPUT, DataSizes, sentences_of
-from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier import FineTuning
 from rse_study.training.trial import Trial
 from tests.on_ray.world import make_materials
 

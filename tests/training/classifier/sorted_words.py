@@ -8,7 +8,7 @@ import numpy as np
 from transformers import BertModel
 
 from rse_study.data.labelled import Labelled, StsPairs
-from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier import FineTuning
 from rse_study.training.classifier.data import Start
 from tests.tiny_models import PUNCTUATION, save_bert, word_tokenizer
 

@@ -12,9 +12,8 @@ from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.models.text_classifier import padded
 from rse_study.streams import Streams
 from rse_study.training.checkpoint import TrainState, latest
-from rse_study.training.classifier.config import FineTuning
-from rse_study.training.classifier.data import split_off
-from rse_study.training.classifier.length_batches import LengthBatches
+from rse_study.training.classifier import FineTuning
+from rse_study.training.classifier.data import LengthBatches, split_off
 from rse_study.training.classifier.run import fine_tune, open_run
 
 from .sorted_words import LEARNS, graded_pairs, ordered_pairs, singles, small_base

@@ -24,7 +24,7 @@ from rse_study.cluster.submit import backend_of, complete_in, ledger_copy, read_
 from rse_study.cluster.template import render
 from rse_study.errors import InputError, Unavailable
 from rse_study.results.files.schema import ledger_path
-from rse_study.storage.location import absolute
+from rse_study.storage import absolute
 from rse_study.storage.storage import Storage
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.shipped import shipped_studies

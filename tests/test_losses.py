@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
-from rse_study.losses.info_nce import info_nce
+from rse_study.losses import info_nce
 
 TAU = 0.05
 

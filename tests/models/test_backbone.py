@@ -5,9 +5,9 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from rse_study.data.batches import RealTokens
+from rse_study.models.backbone import Packed
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.loading import load_encoder
-from rse_study.models.packed import Packed
 from rse_study.models.pooling import KINDS as ALL_KINDS
 
 FAMILIES = ["bert", "roberta", "xlm-roberta", "electra"]

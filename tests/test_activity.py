@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from rse_study.training.interrupts import graceful_interrupt
+from rse_study.activity import graceful_interrupt
 
 
 def test_the_first_interrupt_is_told_and_the_second_one_stops():

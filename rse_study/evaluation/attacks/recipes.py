@@ -1,4 +1,4 @@
-"""The published attacks: TextFooler, TextBugger, PWWS, BERT-Attack, BAE."""
+"""TextFooler, TextBugger, PWWS, BERT-Attack and BAE; RECIPES is their registry."""
 
 from typing import ClassVar
 
@@ -6,8 +6,14 @@ from pydantic import Field, PositiveInt
 
 from rse_study.data.lexicons import SynonymList, keyboard, lookalikes
 from rse_study.evaluation.attacks.attack import PreTransformationConstraint
-from rse_study.evaluation.attacks.attack_recipe import AttackRecipe, AttackResources, Resource
-from rse_study.evaluation.attacks.search import UNKNOWN, LeaveOneOut, WeightedSaliency
+from rse_study.evaluation.attacks.attack_recipe import (
+    UNKNOWN,
+    AttackRecipe,
+    AttackResources,
+    LeaveOneOut,
+    Resource,
+    WeightedSaliency,
+)
 from rse_study.evaluation.attacks.transformations import (
     Bugs,
     CompositeTransformation,
@@ -18,6 +24,7 @@ from rse_study.evaluation.attacks.transformations import (
     Sides,
     WordNetSwap,
 )
+from rse_study.registry import Registry
 
 
 class TextFooler(AttackRecipe):
@@ -151,3 +158,24 @@ class BAE(AttackRecipe):
     def constraints(self, resources: AttackResources) -> tuple[SentenceSimilarity]:
         encode = resources.need_encoder(self.name)
         return (SentenceSimilarity(encode, self.min_similarity, "cosine", "original", self.window),)
+
+
+RECIPES: Registry[type[AttackRecipe]] = Registry(
+    "attack",
+    {
+        TextFooler.name: TextFooler,
+        TextBugger.name: TextBugger,
+        PWWS.name: PWWS,
+        BAE.name: BAE,
+        BERTAttack.name: BERTAttack,
+    },
+)
+
+
+def recipes_with(resource: Resource) -> tuple[str, ...]:
+    """Return the names of the recipes that need this resource."""
+    return tuple(name for name in RECIPES if resource in RECIPES.get(name).needs)
+
+
+REPLAYABLE: tuple[str, ...] = tuple(sorted({*RECIPES} - {*recipes_with(Resource.MASKED_LM)}))
+"""Recipes whose texts a trial may replay: a trial names no masked LM."""

@@ -1,1 +1,0 @@
-"""Losses: pure functions of tensors, no model inside."""
