@@ -164,10 +164,15 @@ class RobustSentEmbed(Method):
             anchor = Anchor(embeddings.detach(), moving, step)
             inner = self._adversary.find(networks, state.get("V"), anchor, run)
         views = encode_views(
-            networks, embeddings, None if inner is None else inner.added(with_eta=self.z_adv_eta == "with"),
-            () if inner is None else inner.weights, batch, run, step,
+            networks,
+            embeddings,
+            None if inner is None else inner.added(with_eta=self.z_adv_eta == "with"),
+            () if inner is None else inner.weights,
+            batch,
+            run,
+            step,
             shares_first=self.outer_dropout == "shared_first",
-        )  # fmt: skip
+        )
         loss, terms = self._contrastive(views, batch, run)
         metrics = {f"loss/{name}": Mean.over(losses) for name, (_, losses) in terms.items()}
         if self.generator:
@@ -186,9 +191,13 @@ class RobustSentEmbed(Method):
     @property
     def _adversary(self) -> Adversary:
         return Adversary(
-            self.blend, self.token_level, self.masks, self.temperature, self.inner_dropout,
+            self.blend,
+            self.token_level,
+            self.masks,
+            self.temperature,
+            self.inner_dropout,
             delta_sees_eta=self._delta_sees_eta,
-        )  # fmt: skip
+        )
 
     def _contrastive(self, views: Views, batch: Batch, run: RunContext) -> tuple[Tensor, Terms]:
         """Return this worker's share of the first two terms of eq 10, and weight and losses of each."""

@@ -175,10 +175,17 @@ class StudyRun:
         source = ProposedCells(checked, proposer, self.materials.identify)
         self._tell_ended([one for one in self._ledger.cells() if one.stage == "search" and not one.retired])
         queue = CellQueue(
-            study, "search", source, self._ledger, self._files, checked.rungs,
-            has_room=partial(has_room, self._ledger), settled=self._scoring.drop_settled,
-            axes=self._axes_by_heading(), rule=deciding_rule(study, checked.folder),
-        )  # fmt: skip
+            study,
+            "search",
+            source,
+            self._ledger,
+            self._files,
+            checked.rungs,
+            has_room=partial(has_room, self._ledger),
+            settled=self._scoring.drop_settled,
+            axes=self._axes_by_heading(),
+            rule=deciding_rule(study, checked.folder),
+        )
         runtime.run(queue, study.resources, self._callback)
         self._ledger.back_up()
         if not runtime.closing.is_set():
@@ -248,9 +255,15 @@ class StudyRun:
         if stage != "search":
             self._bring_shared(cells, asked, runtime)
         queue = CellQueue(
-            self._study, stage, source, self._ledger, self._files, evaluations=asked,
-            settled=self._scoring.drop_settled, axes=self._axes_by_heading(),
-        )  # fmt: skip
+            self._study,
+            stage,
+            source,
+            self._ledger,
+            self._files,
+            evaluations=asked,
+            settled=self._scoring.drop_settled,
+            axes=self._axes_by_heading(),
+        )
         if queue.num_left:
             self._callback.message(f"{stage}: {queue.num_left} of {len(cells)} cells to run")
         runtime.run(queue, cells[0].resources, self._callback)

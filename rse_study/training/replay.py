@@ -87,9 +87,14 @@ def replay(
     # The result records a loss that is not finite.
     with suppress(NonFiniteLoss), TemporaryDirectory() as apart:
         train_in_process(
-            trial, seed, _with_nothing_shared(materials, Path(apart)), directory, threads=threads,
-            device=device, report=report,
-        )  # fmt: skip
+            trial,
+            seed,
+            _with_nothing_shared(materials, Path(apart)),
+            directory,
+            threads=threads,
+            device=device,
+            report=report,
+        )
     return compare(recorded, read_result(directory))
 
 

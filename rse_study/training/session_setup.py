@@ -52,9 +52,14 @@ def open_session(
     generator = _generator(trial, materials, tokenizer)
     synonyms = Synonyms.open(Path(materials.synonyms)) if trial.method.needs_synonyms else None
     run = RunContext(
-        streams, collectives, arithmetic.autocast, generator and generator.to(device), synonyms,
-        open_outputs(trial, seed, materials, collectives, device), seeds_passes=not trial.graphed,
-    )  # fmt: skip
+        streams,
+        collectives,
+        arithmetic.autocast,
+        generator and generator.to(device),
+        synonyms,
+        open_outputs(trial, seed, materials, collectives, device),
+        seeds_passes=not trial.graphed,
+    )
     adam = trial.optimizer
     # Weight decay acts on every parameter, biases and LayerNorms included. Decision 0015.
     optimizer = torch.optim.AdamW(
@@ -67,9 +72,20 @@ def open_session(
     )
     state = trial.method.state(networks, streams)
     return Session(
-        trial, networks, state, optimizer, arithmetic, batches, run, tokenizer, materials, directory, device,
-        publish, CudaGraphs() if trial.graphed and device.type == "cuda" else None,
-    )  # fmt: skip
+        trial,
+        networks,
+        state,
+        optimizer,
+        arithmetic,
+        batches,
+        run,
+        tokenizer,
+        materials,
+        directory,
+        device,
+        publish,
+        CudaGraphs() if trial.graphed and device.type == "cuda" else None,
+    )
 
 
 def _batches(

@@ -46,12 +46,19 @@ def every_grid_cell(checked: CheckedStudy, ledger: Ledger, identify: Identify) -
     )
     return [
         Cell(
-            number, seed, identify(row.trial, seed), row.trial, row.proposal, stage="grid", label=row.label,
-            row=name, resources=study.resources,
+            number=number,
+            seed=seed,
+            identity=identify(row.trial, seed),
+            trial=row.trial,
+            proposal=row.proposal,
+            stage="grid",
+            label=row.label,
+            row=name,
+            resources=study.resources,
         )
         for number, name, row in zip(numbers, names, checked.rows, strict=True)
         for seed in study.all_seeds
-    ]  # fmt: skip
+    ]
 
 
 def _as_of_today(config: dict[str, Any]) -> str:
@@ -111,11 +118,17 @@ def _cell(
     proposal = checked.space.active_of(record.proposal) if record else {}
     trial = checked.space.apply(proposal)
     own = confirm.resources if confirm and not continues else None
-    number, label = (record.trial, record.label) if record else (BASE_OUTSIDE, BASE)
     return Cell(
-        number, seed, identify(trial, seed), trial, proposal, stage="search" if continues else "confirm",
-        label=label, resources=own or study.resources, continues=continues,
-    )  # fmt: skip
+        number=record.trial if record else BASE_OUTSIDE,
+        seed=seed,
+        identity=identify(trial, seed),
+        trial=trial,
+        proposal=proposal,
+        stage="search" if continues else "confirm",
+        label=record.label if record else BASE,
+        resources=own or study.resources,
+        continues=continues,
+    )
 
 
 def path_rounds(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> Iterator[list[Cell]]:
@@ -157,14 +170,19 @@ def path_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> lis
         key = canonical_json(proposal)
         if end is None and key not in numbers:
             numbers[key], free = free, free - 1
-        number = numbers[key] if end is None else end
-        cells += [
-            Cell(
-                number, seed, identify(trial, seed), trial, proposal, stage="path", label=state.label_of(point),
-                resources=path.resources or checked.study.resources,
+        for seed in path.seeds:
+            cells.append(
+                Cell(
+                    number=numbers[key] if end is None else end,
+                    seed=seed,
+                    identity=identify(trial, seed),
+                    trial=trial,
+                    proposal=proposal,
+                    stage="path",
+                    label=state.label_of(point),
+                    resources=path.resources or checked.study.resources,
+                )
             )
-            for seed in path.seeds
-        ]  # fmt: skip
     return cells
 
 

@@ -76,9 +76,15 @@ def run_loop(
         reporter = Reporter(payload, collectives, report)  # first: a worker that hangs here can be ended, too
         with workplace(payload, names=names, evaluations=evaluations if writes else ()) as here:
             points = train(
-                payload.trial, payload.seed, here.materials, here.folder, collectives, device=payload.device,
-                continues=payload.continues, publish=here.publish,
-            )  # fmt: skip
+                payload.trial,
+                payload.seed,
+                here.materials,
+                here.folder,
+                collectives,
+                device=payload.device,
+                continues=payload.continues,
+                publish=here.publish,
+            )
             drive(points, reporter.report)
             if writes and not payload.keeps_items:
                 (here.folder / ITEMS_FILE).unlink(missing_ok=True)
