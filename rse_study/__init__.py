@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import optuna
+
     import rse_study.frames.study_results
 
 
@@ -28,8 +30,16 @@ def open_study(name: "str | Path", store: "str | Path" = "") -> "rse_study.frame
 
         study = open_study("quickstart")
         study.contrasts[["row", "mean", "excludes_zero"]]
+
+    After a search: `study.best.settings`, and `study.optuna()` for `optuna.visualization` and `trials_dataframe()`.
     """
     from rse_study.data import store_dir
     from rse_study.frames.study_results import open_results
 
-    return open_results(name, store or store_dir())
+    return open_results(name, store or store_dir(), _as_optuna)
+
+
+def _as_optuna(folder: "Path") -> "optuna.Study":
+    from rse_study.sampling.optuna_study import read_optuna  # on use: optuna takes a second
+
+    return read_optuna(folder)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
@@ -26,6 +26,7 @@ from rse_study.results.reader import HAS_RESULT, Reader
 from rse_study.results.records import BASELINES
 from rse_study.results.row_names import names_of_cells
 from rse_study.results.study_record import StudyRecord
+from rse_study.search.choice import chosen_first
 from rse_study.search.state import SearchState, describe_counts
 
 OF_A_CELL = ["row", "stage", "trial", "seed"]
@@ -166,6 +167,17 @@ ATTACKS = "attacks"  # folder in a cell's folder
 Read = TypeVar("Read")
 
 
+class BestTrial(NamedTuple):
+    """The trial that a search would choose first, and what fresh seeds say of it."""
+
+    trial: int
+    settings: dict[str, Any]
+    """its value on each axis"""
+    score: float
+    """mean of the objective over the confirming cells; NaN before any is complete"""
+    num_seeds: int
+
+
 @dataclass(frozen=True, repr=False)
 class StudyResults:
     """Results of a study, read once: open the study again to see newer results."""
@@ -173,6 +185,8 @@ class StudyResults:
     folder: Path
     record: StudyRecord
     """The study as it was frozen: kind, objective, axes, evaluations."""
+    as_optuna: Callable[[Path], Any]
+    """reads a folder's trials as a study of Optuna"""
 
     @property
     def name(self) -> str:
@@ -236,6 +250,31 @@ class StudyResults:
         configs = self._read(Reader.cells)["config"]
         return len({(config.get("method") or {}).get("name", "") for config in configs})
 
+    @cached_property
+    def best(self) -> BestTrial:
+        """The best trial of a search, by its name, settings and confirmed score.
+
+        With several objectives, the knee of the front. Raises InputError for a grid, whose rows are compared in
+        `contrasts`, and before a trial is complete.
+        """
+        if self.record.kind == "grid":
+            raise InputError(
+                "a grid has no best trial", where=self.name, remedy="`contrasts` compares its rows"
+            )
+        complete = self.cells[self.cells["status"] == "complete"].set_index("identity")
+        ordered = chosen_first(self._read(SearchState.read).standings, self.record.directions)
+        first = next((complete.loc[key] for key in ordered if key in complete.index), None)
+        if first is None:
+            raise InputError("no trial is complete yet", where=self.name)
+        is_fresh = (complete["stage"] == "confirm") & (complete["trial"] == first["trial"])
+        fresh = complete.loc[is_fresh, "objective"]
+        settings = {axis: first[axis] for axis in self.record.headings if pd.notna(first[axis])}
+        return BestTrial(int(first["trial"]), settings, float(fresh.mean()), len(fresh))
+
+    def optuna(self) -> Any:
+        """Return the trials as an `optuna.Study`, for `optuna.visualization` and `trials_dataframe()`."""
+        return self.as_optuna(self.folder)
+
     @property
     def attack_folders(self) -> dict[str, Path]:
         """Folders of attacked texts by cell identity, which `read_attacks` reads."""
@@ -263,11 +302,11 @@ class StudyResults:
         return study_html(self.record, self.state, self.contrasts)
 
 
-def open_results(name: str | Path, store: str | Path) -> StudyResults:
+def open_results(name: str | Path, store: str | Path, as_optuna: Callable[[Path], Any]) -> StudyResults:
     """Open a study that has run, by its name or its folder."""
     folder = _folder_of(str(name), Path(store))
     with Reader(folder) as reader:
-        return StudyResults(folder, reader.study())
+        return StudyResults(folder, reader.study(), as_optuna)
 
 
 def _folder_of(name: str, store: Path) -> Path:

@@ -93,31 +93,32 @@ class LedgerCopy:
 
     def _copy(self, notes: Mapping[str, Any]) -> InMemoryStorage:
         storage = InMemoryStorage()
-        with Reader(self._study_dir) as reader:
-            study, cells = reader.study(), reader.cells()
-            metrics = [one.metric for one in study.all_objectives] + [one.metric for one in study.constraints]
-            finals = {metric: reader.final_values(metric) for metric in metrics}
-            if study.kind == "search":
-                values = {one.key: one.values for one in standings_of(reader.ledger)}
-            else:
-                values = {
-                    identity: tuple(
-                        finals[one.metric].get(identity, math.nan) for one in study.all_objectives
-                    )
-                    for identity in cells["identity"]
-                }
-            violations = {
-                identity: [
-                    one.violation(finals[one.metric].get(identity, math.nan)) for one in study.constraints
-                ]
-                for identity in values
-            }
-            cells["status"] = cells["identity"].map(reader.statuses_for_next_run())
-            curves = reader.metrics(name=study.objective.curve)
-            optuna_study(study, cells, values, curves, violations, storage)
+        read_optuna(self._study_dir, storage)
         for key, note in notes.items():
             storage.set_study_system_attr(0, key, note)
         return storage
+
+
+def read_optuna(study_dir: Path, storage: BaseStorage | None = None) -> Study:
+    """Return the trials of a study that has run, as its ledger has them now."""
+    with Reader(study_dir) as reader:
+        study, cells = reader.study(), reader.cells()
+        metrics = [one.metric for one in study.all_objectives] + [one.metric for one in study.constraints]
+        finals = {metric: reader.final_values(metric) for metric in metrics}
+        if study.kind == "search":
+            values = {one.key: one.values for one in standings_of(reader.ledger)}
+        else:
+            values = {
+                identity: tuple(finals[one.metric].get(identity, math.nan) for one in study.all_objectives)
+                for identity in cells["identity"]
+            }
+        violations = {
+            identity: [one.violation(finals[one.metric].get(identity, math.nan)) for one in study.constraints]
+            for identity in values
+        }
+        cells["status"] = cells["identity"].map(reader.statuses_for_next_run())
+        curves = reader.metrics(name=study.objective.curve)
+        return optuna_study(study, cells, values, curves, violations, storage)
 
 
 def _search(study: StudyRecord, cells: pd.DataFrame) -> tuple[list[CellRow], Distributions]:

@@ -7,8 +7,8 @@ from analysis.figures.curves import curve_data
 from analysis.figures.pareto import pareto_data
 from analysis.figures.searched import optuna_of
 from analysis.search import settings, trials
+from rse_study import open_study
 from rse_study.cli.models import _identity
-from rse_study.frames.study_results import open_results
 from rse_study.results.files.ledger import Ledger
 from rse_study.search.choice import standings_of
 from tests.analysis import raced, searched
@@ -21,7 +21,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def contents(folder):
-    return contents_of(open_results(folder, folder.parent))
+    return contents_of(open_study(folder, folder.parent))
 
 
 @pytest.fixture(scope="module")

@@ -149,3 +149,23 @@ def test_a_notebook_shows_question_state_and_contrasts_and_escapes_texts(store, 
     html = rse_study.open_study(folder)._repr_html_()
     assert HOSTILE not in html
     assert "&lt;script&gt;" in html
+
+
+def test_a_search_names_its_best_trial_with_what_fresh_seeds_say_and_is_a_study_of_optuna(store):
+    study = rse_study.open_study("joint", store)
+    cells, best = study.cells, study.best
+    fresh = cells[(cells["stage"] == "confirm") & (cells["trial"] == best.trial)]
+    assert best.trial == 12
+    assert best.num_seeds == len(fresh) > 1
+    assert best.score == fresh["objective"].mean()
+    assert list(best.settings) == list(study.record.headings)
+    known = study.optuna()
+    assert known.best_trial.number == best.trial
+    assert known.best_params["alpha"] == best.settings["alpha"]
+    assert len(known.trials_dataframe()) == (cells["stage"] == "search").sum()
+
+
+@cases(("name", "told"), [("parts", "a grid has no best trial"), ("new-search", "no trial is complete yet")])
+def test_a_study_without_a_best_trial_says_why(store, name, told):
+    with pytest.raises(InputError, match=told):
+        assert rse_study.open_study(name, store).best

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from rse_study import open_study
 from rse_study.cli.verbs.studies import GROUPS, size_of
-from rse_study.frames.study_results import open_results
 from rse_study.results.files.ledger import Ledger
 from rse_study.study.definition.reading import read_extended
 from rse_study.study.definition.shipped import shipped_studies
@@ -116,7 +116,7 @@ def test_an_archive_becomes_a_study_of_the_store_and_its_file_is_printed(rse):
     ended = rse("unpack", str(SHIPPED))
     assert (ended.code, ended.out) == (0, "studies/mean-minilm/mean-minilm.yaml\n")
     assert Path(ended.out.strip()).is_file()
-    assert open_results("mean-minilm", "studies").name == "mean-minilm"
+    assert open_study("mean-minilm", "studies").name == "mean-minilm"
 
 
 def test_another_file_is_refused(rse):
