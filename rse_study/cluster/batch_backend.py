@@ -8,15 +8,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from rse_study.cluster.backend import Backend, CommandWords, answer_of, call
-from rse_study.cluster.job import Job
+from rse_study.cluster.job import Job, sample_job
 from rse_study.cluster.job_report import RAY_STATES, JobReport, JobState
-from rse_study.cluster.template import CONFIG_MAP, FILES
+from rse_study.cluster.template import CONFIG_MAP, FILES, filled_template, metadata_of
 from rse_study.errors import InputError, MissingFile
 
 LOG = "job.log"
@@ -53,6 +52,9 @@ class SlurmBackend(Backend):
     """A Slurm cluster whose commands are on this machine; all nodes see its folder."""
 
     reuses_ids = True
+
+    def folder_of(self, submission_id: str) -> Path:
+        return Path(self.spec.folder) / submission_id
 
     def jobs(self) -> list[JobReport]:
         # Many clusters have no accounting; the queue lists a job for some minutes after its end.
@@ -126,11 +128,13 @@ def slurm_reports(text: str) -> Iterator[JobReport]:
         yield JobReport(name, handle, state, word, began, over, "" if reason == "None" else reason)
 
 
-@dataclass(frozen=True)
 class KubeRayBackend(Backend):
-    """The RayJobs of one namespace."""
+    """The RayJobs of one namespace, that of the template."""
 
-    namespace: str
+    @property
+    def namespace(self) -> str:
+        text = filled_template(self.spec, sample_job(self.spec))
+        return str(metadata_of(self.spec, text)["namespace"])
 
     def jobs(self) -> list[JobReport]:
         items = json.loads(_ask_kubectl(self._kubectl("get", "rayjobs.ray.io", "--output=json", TIMEOUT)))

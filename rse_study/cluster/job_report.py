@@ -144,8 +144,3 @@ def _as_forgotten(before: JobReport) -> JobReport:
 
 
 RECORDS = TypeAdapter(SubmissionRecord)
-
-
-def cluster_home(store: Path, cluster: str) -> Path:
-    """Return the local folder of a cluster's records."""
-    return store / ".clusters" / cluster

@@ -12,7 +12,6 @@ import zipfile
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from shlex import join, quote
 from typing import Any
@@ -23,7 +22,7 @@ from rse_study.cluster import ray_jobs
 from rse_study.cluster.backend import Backend, CommandWords, call, complaint, our_environment
 from rse_study.cluster.job import Job, copy_files
 from rse_study.cluster.job_report import JobReport
-from rse_study.cluster.spec import STUDY_FILE, ClusterSpec
+from rse_study.cluster.spec import STUDY_FILE
 from rse_study.cluster.template import FILES
 from rse_study.errors import InputError
 from rse_study.results.files.atomic import write_whole
@@ -37,11 +36,8 @@ DETACHED: Any = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "star
 START_SECONDS, END_SECONDS = 180.0, 60.0  # nodes that are busy take 30 s to end
 
 
-@dataclass(frozen=True)
 class RayBackend(Backend):
     """A Ray cluster from `cluster submit` to `cluster down`, by its dashboard."""
-
-    spec: ClusterSpec
 
     @abstractmethod
     def is_up(self) -> bool:

@@ -9,11 +9,11 @@ from tempfile import TemporaryDirectory
 from rse_study.cluster.backend import Backend
 from rse_study.cluster.batch_backend import KubeRayBackend, SlurmBackend
 from rse_study.cluster.check import check_cluster, check_study_on
-from rse_study.cluster.job import Job, copy_files, job_of, sample_job
-from rse_study.cluster.job_report import JobReport, SubmissionRecord, of_study
+from rse_study.cluster.job import Job, copy_files, job_of
+from rse_study.cluster.job_report import SubmissionRecord, of_study
 from rse_study.cluster.ray_backend import LauncherBackend, LocalBackend
 from rse_study.cluster.spec import STUDY_FILE, ClusterSpec
-from rse_study.cluster.template import filled_template, metadata_of, render
+from rse_study.cluster.template import render
 from rse_study.cluster.wheel import wheel_of_this_version
 from rse_study.errors import InputError, InputErrors, Unavailable
 from rse_study.results.files.atomic import write_whole
@@ -23,22 +23,19 @@ from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.study.definition.content import read_content
 from rse_study.study.planning.plan import plan_study
 
+BACKENDS: dict[str, type[Backend]] = {
+    "slurm": SlurmBackend,
+    "kuberay": KubeRayBackend,
+    "launcher": LauncherBackend,
+    "local": LocalBackend,
+}
 PATIENCE_SECONDS = 10.0
 """longest wait for a storage that does not answer"""
 
 
-def backend_of(spec: ClusterSpec, home: Path) -> Backend:
-    """Return the backend of a cluster, whose local files are in `home`."""
-    home = home.absolute()
-    match spec.kind:
-        case "slurm":
-            return SlurmBackend(Path(spec.folder))
-        case "local":
-            return LocalBackend(home, spec)
-        case "launcher":
-            return LauncherBackend(home, spec)
-    text = filled_template(spec, sample_job(spec))
-    return KubeRayBackend(home, metadata_of(spec, text)["namespace"])
+def backend_of(spec: ClusterSpec, store: Path) -> Backend:
+    """Return the backend of a cluster, whose records are in a store."""
+    return BACKENDS[spec.kind](store.absolute() / ".clusters" / spec.name, spec)
 
 
 def read_job(spec: ClusterSpec, path: Path, overrides: Sequence[str], limits: Sequence[str] = ()) -> Job:
@@ -50,14 +47,17 @@ def read_job(spec: ClusterSpec, path: Path, overrides: Sequence[str], limits: Se
     return job_of(checked, read_content(path, overrides), spec, wheel_of_this_version(), limits)
 
 
-def submit_job(spec: ClusterSpec, backend: Backend, job: Job, home: Path, say: Callable[[str], None]) -> str:
+def submit_job(backend: Backend, job: Job, say: Callable[[str], None]) -> str:
     """Submit a study once, and return what became of it.
 
     Raises InputError if another edition of it writes the same ledger.
     """
     jobs = of_study(backend.jobs(), job.study)
     used = [each for each in jobs if each.submission_id.startswith(job.submission_id)]
-    _require_one_edition(job, [each for each in jobs if each.is_active and each not in used])
+    if others := [each for each in jobs if each.is_active and each not in used]:
+        what = f"{job.study} is {others[-1].state} as {others[-1].submission_id}, from another version of its file"
+        remedy = "Wait for its end, or end it with `rse-study cluster down`, and submit this one then"
+        raise InputError(what, rule="a study has one driver at a time", remedy=remedy)
     latest = jobs[-1] if jobs else None
     if latest and latest in used and latest.state not in ("failed", "stopped"):
         return f"nothing to do: {_named(latest.submission_id, latest.handle)} {latest}"
@@ -65,13 +65,13 @@ def submit_job(spec: ClusterSpec, backend: Backend, job: Job, home: Path, say: C
         number = max(each.number for each in used) + 1
         job = replace(job, submission_id=f"{job.submission_id}-{number}")
     folder = backend.folder_of(job.submission_id)
-    write_job(spec, job, folder)
+    write_job(backend.spec, job, folder)
     say(f"files: {folder}")
     handle = backend.submit(job)
-    earlier = SubmissionRecord.read(home, job.study)
+    earlier = SubmissionRecord.read(backend.home, job.study)
     reports = earlier.reports if earlier else ()
-    record = SubmissionRecord(job.study, job.storage, spec.store, job.price_per_hour, reports)
-    record.with_reports(jobs).write(home)
+    record = SubmissionRecord(job.study, job.storage, backend.spec.store, job.price_per_hour, reports)
+    record.with_reports(jobs).write(backend.home)
     resumed = f"; the earlier one {latest}, and this one resumes it" if latest else ""
     return f"submitted {_named(job.submission_id, handle)}{resumed}"
 
@@ -90,13 +90,6 @@ def write_job(spec: ClusterSpec, job: Job, folder: Path) -> list[Path]:
     except OSError as error:
         what = f"cannot be written: {error.strerror or error}"
         raise InputError(what, where=str(folder), remedy="Is this a machine that sees the folder?") from None
-
-
-def _require_one_edition(job: Job, others: list[JobReport]) -> None:
-    if others:
-        what = f"{job.study} is {others[-1].state} as {others[-1].submission_id}, from another version of its file"
-        remedy = "Wait for its end, or end it with `rse-study cluster down`, and submit this one then"
-        raise InputError(what, rule="a study has one driver at a time", remedy=remedy)
 
 
 def complete_in(checked: CheckedStudy, store: Path, storage: str) -> str:

@@ -70,7 +70,7 @@ def test_jobs_of_slurm_are_told_in_our_words():
 
 
 def test_the_script_of_a_job_that_runs_is_signalled_and_one_that_waits_is_cancelled():
-    commands = SlurmBackend(Path("/shared")).ending(list(slurm_reports(SLURM)), is_last=True)
+    commands = SlurmBackend(Path("/home"), shipped("slurm")).ending(list(slurm_reports(SLURM)), is_last=True)
     assert commands == [("scancel", "--batch", "--signal=TERM", "17"), ("scancel", "16")]
 
 
@@ -90,7 +90,7 @@ def test_what_is_written_while_we_ask_is_printed_and_a_missing_log_is_said(tmp_p
         print_log(tmp_path / "another.log", lambda: True)
 
 
-KUBERAY = KubeRayBackend(Path("/home"), "team")
+KUBERAY = KubeRayBackend(Path("/home"), shipped("kuberay"))
 
 
 def ray_job(**status):
@@ -118,7 +118,7 @@ def test_jobs_of_kuberay_are_told_in_our_words(status, state, native):
 def test_kubectl_is_told_namespace_and_files():
     (apply,), name = KUBERAY.submission(job_on(shipped("kuberay"))), "rse-little-0123456789ab"
     files = [f"--filename=/home/{name}/{file}.yaml" for file in ("configmap", "rayjob")]
-    assert apply[:5] == ("kubectl", "--namespace=team", "apply", "--server-side", files[0])
+    assert apply[:5] == ("kubectl", "--namespace=default", "apply", "--server-side", files[0])
     assert files[1] in apply
     (delete,) = KUBERAY.ending([ray_job()], is_last=True)
     assert {f"rayjob.ray.io/{name}", f"configmap/{name}"} <= set(delete)

@@ -7,6 +7,7 @@ import pytest
 
 from rse_study.cluster.job import Job
 from rse_study.cluster.job_report import JobReport, JobState, SubmissionRecord
+from rse_study.cluster.spec import ClusterSpec
 from rse_study.cluster.submit import submit_job
 from rse_study.errors import InputError
 from tests.cluster.samples import job_on, shipped
@@ -20,12 +21,13 @@ ID = JOB.submission_id
 class MemoryCluster:
     """A cluster that is a list: a test says what becomes of its jobs."""
 
-    folder: Path
+    home: Path
+    spec: ClusterSpec = SPEC
     reuses_ids: bool = False
     known: list[JobReport] = field(default_factory=list)
 
     def folder_of(self, submission_id: str) -> Path:
-        return self.folder / submission_id
+        return self.home / submission_id
 
     def jobs(self) -> list[JobReport]:
         return list(self.known)
@@ -47,11 +49,11 @@ def cluster(tmp_path: Path) -> MemoryCluster:
 
 
 def submit(cluster: MemoryCluster, job: Job = JOB) -> str:
-    return submit_job(SPEC, cluster, job, cluster.folder, print)
+    return submit_job(cluster, job, print)
 
 
 def record(cluster: MemoryCluster) -> SubmissionRecord:
-    found = SubmissionRecord.read(cluster.folder, "grid")
+    found = SubmissionRecord.read(cluster.home, "grid")
     assert found is not None
     return found
 
@@ -61,9 +63,9 @@ def test_a_study_that_runs_or_ended_well_is_left_alone_with_its_files_and_record
     assert submit(cluster) == f"nothing to do: {ID} (job 1) is running (RUNNING)"
     cluster.becomes("complete")
     assert submit(cluster) == f"nothing to do: {ID} (job 1) has completed (COMPLETE)"
-    names = {path.name for path in (cluster.folder / ID).iterdir()}
+    names = {path.name for path in (cluster.home / ID).iterdir()}
     assert names == {"cluster.sh", "study.yaml", JOB.wheel.name}
-    assert (cluster.folder / ID / JOB.wheel.name).read_bytes() == JOB.wheel.content
+    assert (cluster.home / ID / JOB.wheel.name).read_bytes() == JOB.wheel.content
     assert record(cluster) == SubmissionRecord("grid", "", "studies", 0)
 
 
@@ -100,10 +102,10 @@ def test_jobs_that_the_cluster_forgets_stay_on_record_and_are_over(cluster):
 
 
 def test_a_damaged_record_and_a_folder_that_cannot_be_written_are_named(cluster):
-    cluster.folder.mkdir()
-    (cluster.folder / "grid.json").write_text("{", encoding="utf-8")
+    cluster.home.mkdir()
+    (cluster.home / "grid.json").write_text("{", encoding="utf-8")
     with pytest.raises(InputError, match=r"grid\.json: damaged: .*Move it away"):
         submit(cluster)
-    cluster.folder = cluster.folder / "grid.json"
+    cluster.home = cluster.home / "grid.json"
     with pytest.raises(InputError, match="cannot be written"):
-        submit(MemoryCluster(cluster.folder))
+        submit(MemoryCluster(cluster.home))
