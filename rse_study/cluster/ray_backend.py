@@ -32,7 +32,6 @@ TUNNEL, TUNNEL_SECONDS = "http://127.0.0.1:8265", 60.0
 NO_HEAD = "Head node of cluster"
 """Ray's message without a head; only then may a cluster be started"""
 STATE, LOG = "cluster.json", "cluster.log"
-DETACHED: Any = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "start_new_session": True}
 START_SECONDS, END_SECONDS = 180.0, 60.0  # nodes that are busy take 30 s to end
 
 
@@ -171,7 +170,7 @@ class LauncherBackend(RayBackend):
         """Open a tunnel to the dashboard for the duration of the context."""
         (port,) = free_ports(1)
         address = f"http://127.0.0.1:{port}"
-        tunnel = _started(self._tunnel(port), subprocess.DEVNULL, {}, cwd=self.home)
+        tunnel = _started(self._tunnel(port), stdout=subprocess.DEVNULL, cwd=self.home)
         try:
             if not ray_jobs.answers_within(address, TUNNEL_SECONDS, tunnel):
                 remedy = f"`{join(self._ray('attach'))}` shows what is wrong with the head"
@@ -218,13 +217,10 @@ class LocalBackend(RayBackend):
         self._end_script()  # one that no longer answers
         log, (port, dashboard_port) = self.home / LOG, free_ports(2)
         folder = tempfile.mkdtemp(prefix="rse-", dir="/tmp")  # a short path: Ray's sockets lie below it
-        told = {
-            "RSE_STUDY_PORT": port,
-            "RSE_STUDY_DASHBOARD_PORT": dashboard_port,
-            "RSE_STUDY_FOLDER": folder,
-        }
+        told = {"PORT": str(port), "DASHBOARD_PORT": str(dashboard_port), "FOLDER": folder}
+        env = our_environment() | {f"RSE_STUDY_{name}": value for name, value in told.items()}
         with log.open("w", encoding="utf-8") as output:
-            process = _started(("bash", str(script)), output, told)
+            process = _started(("bash", str(script)), stdout=output, env=env)
         state = {"pid": process.pid, "dashboard_port": dashboard_port, "folder": folder}
         write_whole(self.home / STATE, json.dumps(state) + "\n")
         if not ray_jobs.answers_within(self._address(), START_SECONDS, process):
@@ -260,12 +256,10 @@ class LocalBackend(RayBackend):
         (self.home / STATE).unlink(missing_ok=True)
 
 
-def _started(
-    command: CommandWords, output: Any, variables: dict[str, Any], cwd: Path | None = None
-) -> "subprocess.Popen[bytes]":
-    """Start a program in a group of its own, with its output in a file."""
-    env = our_environment() | {name: str(value) for name, value in variables.items()}
-    return subprocess.Popen(command, stdout=output, cwd=cwd, env=env, **DETACHED)
+def _started(command: CommandWords, **how: Any) -> "subprocess.Popen[bytes]":
+    """Start a program in a group of its own."""
+    quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "start_new_session": True}
+    return subprocess.Popen(command, **{"env": our_environment()} | quiet | how)
 
 
 def free_ports(num: int) -> list[int]:
