@@ -11,8 +11,7 @@ from pathlib import Path
 from shlex import join
 from typing import Any, ClassVar
 
-from rse_study.cluster.job import Job
-from rse_study.cluster.job_report import JobReport
+from rse_study.cluster.job import Job, JobReport
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.errors import InputError
 

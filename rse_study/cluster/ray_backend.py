@@ -20,8 +20,7 @@ import psutil
 
 from rse_study.cluster import ray_jobs
 from rse_study.cluster.backend import Backend, CommandWords, call, complaint, our_environment
-from rse_study.cluster.job import Job, copy_files
-from rse_study.cluster.job_report import JobReport
+from rse_study.cluster.job import Job, JobReport
 from rse_study.cluster.spec import STUDY_FILE
 from rse_study.cluster.template import FILES
 from rse_study.errors import InputError
@@ -65,9 +64,8 @@ class RayBackend(Backend):
         if not self.is_up():
             self.start(folder / FILES[self.spec.kind], job)
         shutil.rmtree(folder / "code", ignore_errors=True)
-        with zipfile.ZipFile(io.BytesIO(job.wheel.content)) as wheel:
-            wheel.extractall(folder / "code")
-        copy_files(job, folder / "code")
+        zipfile.ZipFile(io.BytesIO(job.wheel.content)).extractall(folder / "code")
+        job.copy_files(folder / "code")
         (folder / "code" / STUDY_FILE).write_text(job.study_yaml, encoding="utf-8")
         with self.reached() as address:
             ray_jobs.ask_ray(self.submitting(address, job))
@@ -265,7 +263,5 @@ def _started(command: CommandWords, **how: Any) -> "subprocess.Popen[bytes]":
 def free_ports(num: int) -> list[int]:
     """Return ports of this machine at which nobody listens."""
     with ExitStack() as stack:
-        listeners = [stack.enter_context(socket.socket()) for _ in range(num)]
-        for listener in listeners:
-            listener.bind(("127.0.0.1", 0))
+        listeners = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(num)]
         return [int(listener.getsockname()[1]) for listener in listeners]

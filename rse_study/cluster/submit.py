@@ -8,9 +8,9 @@ from tempfile import TemporaryDirectory
 
 from rse_study.cluster.backend import Backend
 from rse_study.cluster.batch_backend import KubeRayBackend, SlurmBackend
-from rse_study.cluster.check import check_cluster, check_study_on
-from rse_study.cluster.job import Job, copy_files, job_of
-from rse_study.cluster.job_report import SubmissionRecord, of_study
+from rse_study.cluster.check import files_of_study, problems_of
+from rse_study.cluster.job import Job, SubmissionRecord, of_study, run_options, submission_id, yaml_text
+from rse_study.cluster.node_capacity import device_hour_price
 from rse_study.cluster.ray_backend import LauncherBackend, LocalBackend
 from rse_study.cluster.spec import STUDY_FILE, ClusterSpec
 from rse_study.cluster.template import render
@@ -18,6 +18,7 @@ from rse_study.cluster.wheel import wheel_of_this_version
 from rse_study.errors import InputError, InputErrors, Unavailable
 from rse_study.results.files.atomic import write_whole
 from rse_study.results.files.schema import ledger_path
+from rse_study.spec import fingerprint_of
 from rse_study.storage.storage import Storage, ledger_key
 from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.study.definition.content import read_content
@@ -29,6 +30,7 @@ BACKENDS: dict[str, type[Backend]] = {
     "launcher": LauncherBackend,
     "local": LocalBackend,
 }
+PRICE_DIGITS = 6
 PATIENCE_SECONDS = 10.0
 """longest wait for a storage that does not answer"""
 
@@ -39,12 +41,29 @@ def backend_of(spec: ClusterSpec, store: Path) -> Backend:
 
 
 def read_job(spec: ClusterSpec, path: Path, overrides: Sequence[str], limits: Sequence[str] = ()) -> Job:
-    """Return the job that runs a study's file on a cluster; `limits` go to its `run`."""
-    checked, where = read_study(path, overrides), f"cluster {spec.name}"
-    problems = [*check_cluster(spec, where=where), *check_study_on(spec, checked, where=where)]
-    if problems:
+    """Return the job that runs a study's file, with prices and storage filled in.
+
+    `limits` are arguments of `run` such as --max-hours. Raises InputErrors if the study cannot run on the cluster.
+    """
+    checked, content = read_study(path, overrides), read_content(path, overrides)
+    if problems := list(problems_of(spec, checked, where=f"cluster {spec.name}")):
         raise InputErrors(problems)
-    return job_of(checked, read_content(path, overrides), spec, wheel_of_this_version(), limits)
+    study = checked.study
+    if storage := study.storage or spec.storage:
+        content["storage"] = storage
+    price = study.allowance.price_per_hour or round(device_hour_price(spec, study.resources), PRICE_DIGITS)
+    if price:
+        content["allowance"] = content.get("allowance", {}) | {"price_per_hour": price}
+    return Job(
+        study=study.name,
+        submission_id=submission_id(study.name, fingerprint_of(study.resolved())),
+        study_yaml=yaml_text(content),
+        storage=storage,
+        options=(*run_options(spec), *limits),
+        wheel=wheel_of_this_version(),
+        price_per_hour=price,
+        files=files_of_study(checked),
+    )
 
 
 def submit_job(backend: Backend, job: Job, say: Callable[[str], None]) -> str:
@@ -86,7 +105,7 @@ def write_job(spec: ClusterSpec, job: Job, folder: Path) -> list[Path]:
     try:
         written = [write_whole(folder / name, text) for name, text in contents.items()]
         written.append(write_whole(folder / job.wheel.name, job.wheel.content))
-        return [*written, *copy_files(job, folder)]
+        return [*written, *job.copy_files(folder)]
     except OSError as error:
         what = f"cannot be written: {error.strerror or error}"
         raise InputError(what, where=str(folder), remedy="Is this a machine that sees the folder?") from None

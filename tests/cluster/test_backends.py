@@ -18,7 +18,7 @@ from rse_study.cluster.batch_backend import (
     print_log,
     slurm_reports,
 )
-from rse_study.cluster.job_report import of_study
+from rse_study.cluster.job import of_study
 from rse_study.cluster.ray_backend import LauncherBackend
 from rse_study.cluster.ray_jobs import NoAnswer, answers, ask_ray, ray_environment, reports_at
 from rse_study.errors import InputError, MissingFile

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from rse_study.cli.arguments.paths import study_file
-from rse_study.cluster.check import check_cluster, check_study_on, placeholders_of
+from rse_study.cluster.check import placeholders_of, problems_of
 from rse_study.cluster.spec import read_cluster
 from rse_study.errors import InputError, InputErrors, MissingFile
 from rse_study.study.checking.validation import read_study
@@ -78,7 +78,7 @@ def test_what_is_wrong_is_said_and_a_secret_is_not_repeated(name, asked, given, 
     try:
         spec = edited(tmp_path, name, *given)
         checked = read_study(study_file("joint"), [asked] if asked else [])
-        found = [*check_cluster(spec, where="c"), *check_study_on(spec, checked, where="c")]
+        found = problems_of(spec, checked, where="c")
     except InputErrors as error:
         found = error.problems
     texts = list(map(str, found))

@@ -3,11 +3,11 @@
 import pytest
 
 from rse_study.cli.arguments.paths import study_file
-from rse_study.cluster import study_files
-from rse_study.cluster.check import check_study_on
-from rse_study.cluster.job import copy_files, job_of, yaml_text
+from rse_study.cluster import check, submit
+from rse_study.cluster.check import files_of_study, problems_of
+from rse_study.cluster.job import yaml_text
 from rse_study.cluster.node_capacity import device_hour_price
-from rse_study.cluster.study_files import files_of_study
+from rse_study.cluster.submit import read_job
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.content import read_content
 from rse_study.study.definition.resources import Resources
@@ -18,9 +18,14 @@ from tests.cluster.samples import WHEEL, shipped
 from tests.tiny_models import save_bert, word_tokenizer
 
 
+@pytest.fixture(autouse=True)
+def wheel(monkeypatch):
+    """A small one: to pack the real one takes a second."""
+    monkeypatch.setattr(submit, "wheel_of_this_version", lambda: WHEEL)
+
+
 def job(*overrides, cluster="local", study="joint"):
-    path = study_file(study)
-    return job_of(read_study(path, overrides), read_content(path, overrides), shipped(cluster), WHEEL)
+    return read_job(shipped(cluster), study_file(study), overrides)
 
 
 MISREAD = {"a": "off", "b": "1e-5", "c": 1e-5, "d": "1/128", "e": "two\nlines\n", "f": None}
@@ -101,7 +106,7 @@ def checked_in(folder, words, cluster="slurm"):
         text = text.replace(name, value)
     (folder / "study.yaml").write_text(text)
     checked = read_study(folder / "study.yaml")
-    return checked, [str(one) for one in check_study_on(shipped(cluster), checked, where="c")]
+    return checked, [str(one) for one in problems_of(shipped(cluster), checked, where="c")]
 
 
 def test_what_lies_beside_the_study_is_in_the_jobs_folder_where_its_file_finds_it(folder, tmp_path):
@@ -109,8 +114,8 @@ def test_what_lies_beside_the_study_is_in_the_jobs_folder_where_its_file_finds_i
     models = {f"models/bert/{one.name}" for one in (folder / "models" / "bert").iterdir()}
     others = {"one.txt", "sub/two.txt", "dev.tsv", "sampler_beside.py", "of_the_sampler.py"}
     assert (problems, set(files_of_study(checked))) == ([], models | others)
-    job = job_of(checked, read_content(folder / "study.yaml"), shipped("slurm"), WHEEL)
-    copy_files(job, tmp_path)
+    job = read_job(shipped("slurm"), folder / "study.yaml", ())
+    job.copy_files(tmp_path)
     (tmp_path / "study.yaml").write_text(job.study_yaml)
     again = files_of_study(read_study(tmp_path / "study.yaml"))
     assert again == {name: tmp_path / name for name in job.files}
@@ -138,6 +143,6 @@ def test_what_no_node_sees_is_refused_by_name(folder, name, given, said, tmp_pat
 
 
 def test_files_that_are_too_large_to_be_sent_are_refused_with_their_size(folder, monkeypatch):
-    monkeypatch.setitem(study_files.MOST_BYTES, "launcher", (1, "Ray packs them"))
+    monkeypatch.setitem(check.MOST_BYTES, "launcher", (1, "Ray packs them"))
     _, (problem,) = checked_in(folder, BESIDE, "aws-gpu")
     assert "the files beside the study have " in problem and "MiB: Ray packs them. Put large" in problem

@@ -14,12 +14,11 @@ import psutil
 import pytest
 
 from rse_study.cli.verbs.status.content import state_of
-from rse_study.cluster.job import Job
-from rse_study.cluster.job_report import JobReport
+from rse_study.cluster.job import Job, JobReport
 from rse_study.cluster.ray_backend import STATE, LocalBackend
 from rse_study.cluster.spec import read_cluster
 from rse_study.cluster.submit import write_job
-from rse_study.cluster.wheel import Wheel, zipped
+from rse_study.cluster.wheel import Wheel
 from rse_study.errors import InputError
 from tests.cluster.samples import TINY_GRID
 
@@ -136,8 +135,8 @@ def ray_folder(backend: LocalBackend) -> Path:
 
 def submit(backend: LocalBackend, submission_id: str, code: str) -> None:
     """Submit a line of Python as the program of a job's wheel."""
-    files = [("rse_study/__init__.py", b""), ("rse_study/__main__.py", code.encode())]
-    job = Job("code", submission_id, "name: code\n", "", (), Wheel("code.whl", zipped(files)))
+    files = {"rse_study/__init__.py": b"", "rse_study/__main__.py": code.encode()}
+    job = Job("code", submission_id, "name: code\n", "", (), Wheel("code.whl", files))
     write_job(backend.spec, job, backend.folder_of(submission_id))
     backend.submit(job)
 

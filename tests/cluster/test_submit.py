@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.cluster.job import Job
-from rse_study.cluster.job_report import JobReport, JobState, SubmissionRecord
+from rse_study.cluster.job import Job, JobReport, JobState, SubmissionRecord
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.cluster.submit import submit_job
 from rse_study.errors import InputError

@@ -16,11 +16,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from rse_study.cluster.job_report import submission_stem
+from rse_study.cluster.job import submission_stem
 from rse_study.cluster.node_capacity import nodes_to_come
 from rse_study.cluster.spec import ClusterSpec, Limits, Machine, WorkerGroup
 from rse_study.cluster.template import filled_template, node_types, render, values_of
-from rse_study.cluster.wheel import zipped
 from rse_study.errors import InputError, InputErrors
 from rse_study.yaml12 import parse_yaml
 from tests import needs
@@ -109,10 +108,10 @@ def test_the_configmap_holds_the_study_its_files_and_the_code_unless_the_image_h
 
 
 def test_code_that_is_too_large_is_refused_with_another_way():
-    noise = zipped([("noise", Random(0).randbytes(1_048_577))])  # which nothing makes smaller
+    noise = {"noise": Random(0).randbytes(1_048_577)}  # which nothing makes smaller
     spec = shipped("kuberay")
     with pytest.raises(InputError, match=r"at most 1,048,576 bytes. Put this version into the image"):
-        render(spec, replace(job_on(spec), wheel=replace(WHEEL, content=noise)))
+        render(spec, replace(job_on(spec), wheel=replace(WHEEL, files=noise)))
 
 
 def test_a_manifest_that_is_no_rayjob_is_refused(tmp_path):

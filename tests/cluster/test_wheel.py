@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.cluster import wheel as module
-from rse_study.cluster.wheel import as_tar, files_in, wheel_of_this_version
+from rse_study.cluster.wheel import as_tar, wheel_of_this_version
 from rse_study.errors import InputError
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +21,7 @@ def wheel():
 
 @pytest.fixture(scope="module")
 def tar(wheel):
-    return as_tar(files_in(wheel))
+    return as_tar(wheel.files)
 
 
 def test_the_build_backend_packs_the_same_files(wheel, tmp_path):
@@ -30,13 +30,13 @@ def test_the_build_backend_packs_the_same_files(wheel, tmp_path):
     (built,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(built) as files:
         names = {name for name in files.namelist() if "/licenses/" not in name}
-    assert (built.name, names) == (wheel.name, set(files_in(wheel)))
+    assert (built.name, names) == (wheel.name, set(wheel.files))
 
 
 def test_the_same_files_give_the_same_bytes_which_fit_into_a_configmap(wheel, tar):
     """Of 1 MiB; the study's file and the scripts beside it take a few KiB."""
     assert wheel_of_this_version().content == wheel.content
-    assert as_tar(files_in(wheel)) == tar
+    assert as_tar(wheel.files) == tar
     assert len(tar) < 2**20 - 2**14
 
 

@@ -17,8 +17,7 @@ from rse_study.cli.verbs.cluster.files import shown_files
 from rse_study.cli.verbs.status.content import StudyStatus, state_of
 from rse_study.cli.verbs.status.show import summary_of
 from rse_study.cluster.backend import Backend
-from rse_study.cluster.job import Job
-from rse_study.cluster.job_report import STATES, JobReport, SubmissionRecord, of_study
+from rse_study.cluster.job import STATES, Job, JobReport, SubmissionRecord, of_study
 from rse_study.cluster.spec import STUDY_FILE, read_cluster
 from rse_study.cluster.submit import backend_of, complete_in, ledger_copy, read_job, submit_job
 from rse_study.cluster.template import render
