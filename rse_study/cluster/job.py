@@ -1,7 +1,7 @@
-"""A study as a job of a cluster, its status in the same terms for every cluster, and its record.
+"""A study as a job of a cluster, its status there, and a record of it here.
 
-A job's folder has the resolved study and our wheel. A record is `<store>/.clusters/<cluster>/<study>.json`: the cluster
-may have forgotten the jobs.
+A job's folder has the resolved study and our wheel. A status is in the same terms for every cluster. A record is
+`<store>/.clusters/<cluster>/<study>.json`: the cluster may have forgotten the jobs.
 """
 
 import hashlib

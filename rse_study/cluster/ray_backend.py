@@ -254,7 +254,7 @@ class LocalBackend(RayBackend):
         (self.home / STATE).unlink(missing_ok=True)
 
 
-def _started(command: CommandWords, **how: Any) -> "subprocess.Popen[bytes]":
+def _started(command: CommandWords, **how: Any) -> "subprocess.Popen[Any]":
     """Start a program in a group of its own."""
     quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "start_new_session": True}
     return subprocess.Popen(command, **{"env": our_environment()} | quiet | how)
