@@ -17,9 +17,8 @@ import pytest
 from jsonschema import Draft7Validator
 
 from rse_study.cluster.job import submission_stem
-from rse_study.cluster.node_capacity import nodes_to_come
 from rse_study.cluster.spec import ClusterSpec, Limits, Machine, WorkerGroup
-from rse_study.cluster.template import filled_template, node_types, render, values_of
+from rse_study.cluster.template import filled_template, render, values_of
 from rse_study.errors import InputError, InputErrors
 from rse_study.yaml12 import parse_yaml
 from tests import needs
@@ -51,11 +50,6 @@ def test_the_files_are_those_in_golden():
 def test_shellcheck_warns_of_nothing(file):
     said = subprocess.run(["shellcheck", "-S", "warning", FOLDER / file], capture_output=True, text=True)
     assert said.stdout == ""
-
-
-def test_the_driver_reads_the_groups_of_the_spec():
-    (node,) = nodes_to_come({"RSE_STUDY_NODES": node_types(shipped("aws-gpu"))})
-    assert (node.name, node.resources, node.count) == ("gpu", {"CPU": 4, "GPU": 1}, 8)
 
 
 def test_rays_autoscaler_reads_the_rayjob():
@@ -166,17 +160,14 @@ def test_no_value_ends_a_quoted_word_or_adds_a_line(override):
 
 def keys_of(cls, at=""):
     """Every key of a spec with its default, as the page has them."""
-    inner = {"head": Machine, "workers": WorkerGroup, "limits": Limits}
-    others = {"workers.NAME.min_nodes": "`max_nodes`", "store": "`studies`"}  # of the same type; a word
+    inner = {"head": (Machine, ""), "workers": (WorkerGroup, "NAME."), "limits": (Limits, "")}
+    others = {"min_nodes": "`max_nodes`", "store": "`studies`"}  # of the same type; a word
     for name, one in cls.model_fields.items():
-        key = f"{at}{name}"
         if name in inner:
-            yield from keys_of(inner[name], f"{key}.NAME." if name == "workers" else f"{key}.")
-        elif one.is_required():
-            yield key, "required"
+            yield from keys_of(inner[name][0], f"{at}{name}.{inner[name][1]}")
         else:
-            default = one.get_default(call_default_factory=True)
-            yield key, others.get(key) or (f"{default:g}" if isinstance(default, int | float) else "none")
+            default = f"{one.default:g}" if isinstance(one.default, int | float) else "none"
+            yield f"{at}{name}", "required" if one.is_required() else others.get(name, default)
 
 
 def test_the_page_lists_every_key_of_a_spec_with_its_default():
