@@ -128,28 +128,19 @@ def test_a_spec_goes_by_its_name_and_extends_another_by_name_or_path(base, tmp_p
     assert (spec.template, node.cpus, node.memory_gib) == ("mine.sbatch", 8, 64)
 
 
-STUDY = """
-name: mine
-question: Does it run there?
-base:
-  encoder: {name: ENCODER}
-  corpus: {source: CORPUS}
-  selection: {dev: DEV}
-search: {rho: {float: [0, 1]}}
-sampler: {class: "CLASS"}
-"""
-BESIDE = {
-    "ENCODER": "models/bert",
-    "CORPUS": "[one.txt, sub/two.txt]",
-    "DEV": "dev.tsv",
-    "CLASS": "sampler_beside:Mine",
-}
-ELSEWHERE = {
-    "ENCODER": "bert-base-uncased",
-    "CORPUS": "[/shared/one.txt, nli/of_the_data_folder.txt]",
-    "DEV": "STS-B",
-    "CLASS": "optuna.samplers:RandomSampler",
-}
+STUDY = "name: mine\nquestion: Does it run there?\nsearch: {rho: {float: [0, 1]}}\n"
+BESIDE = (
+    "base.encoder.name=models/bert",
+    "base.corpus.source=[one.txt, sub/two.txt]",
+    "base.selection.dev=dev.tsv",
+    "sampler={class: sampler_beside:Mine}",
+)
+ELSEWHERE = (
+    "base.encoder.name=bert-base-uncased",
+    "base.corpus.source=[/shared/one.txt, nli/of_the_data_folder.txt]",
+    "base.selection.dev=STS-B",
+    "sampler={class: optuna.samplers:RandomSampler}",
+)
 SAMPLER = "import of_the_sampler, optuna\nclass Mine(optuna.samplers.RandomSampler): pass\n"
 
 
@@ -162,17 +153,14 @@ def folder(tmp_path_factory):
     (root / "sub" / "two.txt").symlink_to("../two.txt")
     (root / "of_the_sampler.py").write_text("SEED = 1\n")
     (root / "sampler_beside.py").write_text(SAMPLER)
+    (root / "study.yaml").write_text(STUDY)
     save_bert(root / "models" / "bert", word_tokenizer(["a", "b"]))
     return root
 
 
-def checked_in(folder, words, cluster="slurm"):
-    """A study with these words in its file, and what a cluster cannot give it."""
-    text = STUDY
-    for name, value in words.items():
-        text = text.replace(name, value)
-    (folder / "study.yaml").write_text(text)
-    checked = read_study(folder / "study.yaml")
+def checked_in(folder, names, cluster="slurm"):
+    """A study with these names, and what a cluster cannot give it."""
+    checked = read_study(folder / "study.yaml", names)
     return checked, [str(one) for one in problems_of(shipped(cluster), checked, where="c")]
 
 
@@ -181,7 +169,7 @@ def test_what_lies_beside_the_study_is_in_the_jobs_folder_where_its_file_finds_i
     models = {f"models/bert/{one.name}" for one in (folder / "models" / "bert").iterdir()}
     others = {"one.txt", "sub/two.txt", "dev.tsv", "sampler_beside.py", "of_the_sampler.py"}
     assert (problems, set(files_of_study(checked))) == ([], models | others)
-    job = read_job(shipped("slurm"), folder / "study.yaml", ())
+    job = read_job(shipped("slurm"), folder / "study.yaml", BESIDE)
     job.copy_files(tmp_path)
     (tmp_path / "study.yaml").write_text(job.study_yaml)
     again = files_of_study(read_study(tmp_path / "study.yaml"))
@@ -194,18 +182,18 @@ def test_names_of_the_hub_and_of_the_data_folder_and_shared_paths_need_no_file(f
 
 
 @cases(
-    ("name", "given", "said"),
+    ("name", "said"),
     [
-        ("ENCODER", "{folder}/models/bert", "nodes of slurm do not see it"),
-        ("CORPUS", "../outside.txt", "lies outside the study's folder"),
-        ("DEV", "working.tsv", "lies outside the study's folder"),
+        ("base.encoder.name={folder}/models/bert", "nodes of slurm do not see it"),
+        ("base.corpus.source=../outside.txt", "lies outside the study's folder"),
+        ("base.selection.dev=working.tsv", "lies outside the study's folder"),
     ],
 )
-def test_what_no_node_sees_is_refused_by_name(folder, name, given, said, tmp_path, monkeypatch):
+def test_what_no_node_sees_is_refused_by_name(folder, name, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "working.tsv").write_text("a\tb\t1\n")
     (folder.parent / "outside.txt").write_text("a\n")
-    _, (problem,) = checked_in(folder, ELSEWHERE | {name: given.format(folder=folder)})
+    _, (problem,) = checked_in(folder, [*ELSEWHERE, name.format(folder=folder)])
     assert said in problem and "Copy it beside the study" in problem
 
 
