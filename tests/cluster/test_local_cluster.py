@@ -1,7 +1,6 @@
 """Jobs of a real Ray cluster on this machine: submitted, refused, shown, stopped; and a study from the command line."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -156,14 +155,8 @@ def wait_until_over(backend: LocalBackend, submission_id: str, seconds: float = 
 def command(home: Path, verb: str, *options: str) -> str:
     """Give a command of ours in a process of its own; what it printed."""
     words = [sys.executable, "-m", "rse_study", "cluster", verb, f"{home}/spec.yaml", f"{home}/grid.yaml"]
-    done = subprocess.run(
-        [*words, "--store", f"{home}/studies", *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env=os.environ,
-        timeout=900,
-        check=False,
-    )
+    words += ["--store", f"{home}/studies", *options]
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "timeout": 900}
+    done = subprocess.run(words, **how, check=False)
     assert done.returncode == 0, done.stdout
     return done.stdout

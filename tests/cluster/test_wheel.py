@@ -46,16 +46,14 @@ def test_unpacked_it_runs(wheel, tar, tmp_path, program):
     (tmp_path / "packed").write_bytes(wheel.content if program == "zipfile" else tar)
     environment = {"PYTHONPATH": str(tmp_path / "code"), "PATH": ""}
     code = "import rse_study, clusters; print(rse_study.__file__)"
-    commands = [
-        (["-m", program, "-e", "packed", "code"], ""),
-        (["-c", code], f"{tmp_path}/code/"),
-        (["-m", "rse_study", "cluster", "render", "local", "joint"], "ray start"),
-    ]
-    for words, said in commands:
-        run = subprocess.run(
-            [sys.executable, *words], cwd=tmp_path, env=environment, capture_output=True, check=True
-        )
-        assert said in run.stdout.decode()
+
+    def python(*words: str) -> str:
+        how = {"cwd": tmp_path, "env": environment, "capture_output": True, "text": True}
+        return subprocess.run([sys.executable, *words], **how, check=True).stdout
+
+    python("-m", program, "-e", "packed", "code")
+    assert f"{tmp_path}/code/" in python("-c", code)
+    assert "ray start" in python("-m", "rse_study", "cluster", "render", "local", "joint")
 
 
 def test_code_without_a_version_is_refused(tmp_path, monkeypatch):
