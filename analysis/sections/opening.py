@@ -90,7 +90,7 @@ def least_difference(contents: Contents, comparison: Comparison | None) -> str:
 
 
 def inert_line(contents: Contents) -> str:
-    """Name in a line the parts without effect and the rows that this concerns; unfolded, why."""
+    """Name in a line the parts without effect, and their rows; unfolded, why."""
     sentences = inert_sentences(contents.checks)
     inert = {
         row.row: parts

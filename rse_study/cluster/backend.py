@@ -11,8 +11,8 @@ from pathlib import Path
 from shlex import join
 from typing import Any, ClassVar
 
-from rse_study.cluster.job import Job
-from rse_study.cluster.job_report import JobReport
+from rse_study.cluster.job import Job, JobReport
+from rse_study.cluster.spec import ClusterSpec
 from rse_study.errors import InputError
 
 CommandWords = tuple[str, ...]
@@ -26,7 +26,8 @@ class Backend(ABC):
     """A cluster controlled by its own programs; InputError if it does not respond."""
 
     home: Path
-    """folder of the jobs' folders"""
+    """local folder of the cluster's records, and of its jobs' folders, which Slurm has elsewhere"""
+    spec: ClusterSpec
     reuses_ids: ClassVar[bool] = False
     """whether a submission id may be used again after its job has ended"""
 

@@ -8,15 +8,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from rse_study.cluster.backend import Backend, CommandWords, answer_of, call
-from rse_study.cluster.job import Job
-from rse_study.cluster.job_report import RAY_STATES, JobReport, JobState
-from rse_study.cluster.template import CONFIG_MAP, FILES
+from rse_study.cluster.job import RAY_STATES, Job, JobReport, JobState, sample_job
+from rse_study.cluster.template import CONFIG_MAP, FILES, filled_template, metadata_of
 from rse_study.errors import InputError, MissingFile
 
 LOG = "job.log"
@@ -45,14 +43,17 @@ KUBECTL_RULE = (
 )
 KUBECTL_REMEDY = "Install kubectl, and give it access to the cluster (`kubectl config get-contexts`)"
 TIMEOUT = "--request-timeout=30s"
-DEPLOYMENT_STATES: dict[str, JobState] = {"Complete": "complete", "Failed": "failed", "Suspended": "waiting"}
-"""states of a RayJob without a job state: its cluster is not up yet, or never was"""
+RAY_JOB_STATES = RAY_STATES | {"Complete": "complete", "Failed": "failed"}
+"""states of a RayJob: those of its job, else its own, with which it waits until its cluster is up"""
 
 
 class SlurmBackend(Backend):
     """A Slurm cluster whose commands are on this machine; all nodes see its folder."""
 
     reuses_ids = True
+
+    def folder_of(self, submission_id: str) -> Path:
+        return Path(self.spec.folder) / submission_id
 
     def jobs(self) -> list[JobReport]:
         # Many clusters have no accounting; the queue lists a job for some minutes after its end.
@@ -126,11 +127,13 @@ def slurm_reports(text: str) -> Iterator[JobReport]:
         yield JobReport(name, handle, state, word, began, over, "" if reason == "None" else reason)
 
 
-@dataclass(frozen=True)
 class KubeRayBackend(Backend):
-    """The RayJobs of one namespace."""
+    """The RayJobs of one namespace, that of the template."""
 
-    namespace: str
+    @property
+    def namespace(self) -> str:
+        text = filled_template(self.spec, sample_job(self.spec))
+        return str(metadata_of(self.spec, text)["namespace"])
 
     def jobs(self) -> list[JobReport]:
         items = json.loads(_ask_kubectl(self._kubectl("get", "rayjobs.ray.io", "--output=json", TIMEOUT)))
@@ -154,18 +157,12 @@ class KubeRayBackend(Backend):
     def dashboard(self, report: JobReport) -> str:
         kubectl, path = f"kubectl --namespace={self.namespace}", ".status.rayClusterStatus.head.serviceName"
         service = f"$({kubectl} get rayjob {report.handle} --output=jsonpath={{{path}}})"
-        forward, token = (
-            f"{kubectl} port-forward service/{service} 8265",
-            "the Secret of the template's `authOptions`",
-        )
-        return f"`{forward}`, then http://127.0.0.1:8265; token: {token}"
+        forward = f"{kubectl} port-forward service/{service} 8265"
+        return f"`{forward}`, then http://127.0.0.1:8265; token: the Secret of the template's `authOptions`"
 
     def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
-        options = ("--ignore-not-found", "--wait=false")
-        return [
-            self._kubectl("delete", f"rayjob.ray.io/{each.handle}", f"configmap/{each.handle}", *options)
-            for each in reports
-        ]
+        objects = [(f"rayjob.ray.io/{each.handle}", f"configmap/{each.handle}") for each in reports]
+        return [self._kubectl("delete", *both, "--ignore-not-found", "--wait=false") for both in objects]
 
     def _kubectl(self, *words: str) -> CommandWords:
         return ("kubectl", f"--namespace={self.namespace}", *words)
@@ -179,9 +176,8 @@ def kuberay_report(item: dict[str, Any]) -> JobReport:
     """Convert the status of a RayJob."""
     name, status = item["metadata"]["name"], item.get("status") or {}
     native, deployment = status.get("jobStatus") or "", status.get("jobDeploymentStatus") or ""
-    state = RAY_STATES.get(native) or DEPLOYMENT_STATES.get(deployment, "waiting")
-    if deployment == "Failed":
-        state = "failed"  # its time limit passed, or its cluster never started
+    # If it failed, its time limit passed or its cluster never started; the job's own state is an old one.
+    state = RAY_JOB_STATES.get(deployment if deployment == "Failed" else native or deployment, "waiting")
     started, ended = (_seconds(status.get(key)) for key in ("startTime", "endTime"))
     reason = str(status.get("message") or status.get("reason") or "")
     return JobReport(name, name, state, native or deployment or "new", started, ended, reason)

@@ -13,6 +13,7 @@ from rse_study.study.definition.parts import Resources, num_sharing
 
 NODES_VARIABLE = "RSE_STUDY_NODES"
 """environment variable: node types that may join during a study, as a JSON list"""
+NODES = 'a JSON list such as [{"name": "gpu", "resources": {"CPU": 8, "GPU": 1}, "labels": {}, "max": 4}]'
 ANY_NUMBER = 1_000_000
 
 
@@ -47,11 +48,9 @@ def slots(node: Node, resources: Resources) -> int:
     >>> slots(Node("a", {"CPU": 8.0, "GPU": 2.0}), Resources(threads=1, gpus=0.6))
     2
     """
-    if not has_labels(node.labels, resources):
-        return 0
-    return node.count * min(
-        _fits(kind, node.resources.get(kind, 0.0), amount) for kind, amount in share_of(resources).items()
-    )
+    share = share_of(resources).items()
+    fits = min(_fits(kind, node.resources.get(kind, 0.0), amount) for kind, amount in share)
+    return node.count * fits if has_labels(node.labels, resources) else 0
 
 
 def _fits(kind: str, total: float, amount: float) -> int:
@@ -92,13 +91,10 @@ def require_room(resources: Resources, nodes: Sequence[Node]) -> None:
 
 def _largest(nodes: Sequence[Node], resources: Resources) -> str:
     """Describe the largest node with the labels; empty if there is none."""
-    alike = [node for node in nodes if has_labels(node.labels, resources)]
-    kinds = share_of(resources)
-    held = [(node, {kind: node.resources.get(kind, 0.0) for kind in kinds}) for node in alike]
-    if not held:
-        return ""
-    node, amounts = max(held, key=lambda each: list(each[1].values())[::-1])
-    return f"the largest node ({node.name}) has {_amounts(amounts)}"
+    alike, kinds = [node for node in nodes if has_labels(node.labels, resources)], share_of(resources)
+    held = [({kind: node.resources.get(kind, 0.0) for kind in kinds}, node.name) for node in alike]
+    amounts, name = max(held, key=lambda each: [*each[0].values()][::-1], default=({}, ""))
+    return f"the largest node ({name}) has {_amounts(amounts)}" if held else ""
 
 
 def _amounts(share: Mapping[str, float]) -> str:
@@ -118,11 +114,8 @@ def nodes_to_come(environment: Mapping[str, str] = os.environ) -> tuple[Node, ..
     try:
         return tuple(_node_type(one) for one in json.loads(text))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        rule = (
-            'a JSON list such as [{"name": "gpu", "resources": {"CPU": 8, "GPU": 1}, "labels": {}, "max": 4}]'
-        )
         remedy = "Correct it, or leave it out where the cluster does not grow"
-        raise InputError(f"{text!r} ({error})", where=NODES_VARIABLE, rule=rule, remedy=remedy) from None
+        raise InputError(f"{text!r} ({error})", where=NODES_VARIABLE, rule=NODES, remedy=remedy) from None
 
 
 def _node_type(given: Any) -> Node:

@@ -12,7 +12,6 @@ import zipfile
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from shlex import join, quote
 from typing import Any
@@ -21,9 +20,8 @@ import psutil
 
 from rse_study.cluster import ray_jobs
 from rse_study.cluster.backend import Backend, CommandWords, call, complaint, our_environment
-from rse_study.cluster.job import Job, copy_files
-from rse_study.cluster.job_report import JobReport
-from rse_study.cluster.spec import STUDY_FILE, ClusterSpec
+from rse_study.cluster.job import Job, JobReport
+from rse_study.cluster.spec import STUDY_FILE
 from rse_study.cluster.template import FILES
 from rse_study.errors import InputError
 from rse_study.results.files.atomic import write_whole
@@ -33,15 +31,11 @@ TUNNEL, TUNNEL_SECONDS = "http://127.0.0.1:8265", 60.0
 NO_HEAD = "Head node of cluster"
 """Ray's message without a head; only then may a cluster be started"""
 STATE, LOG = "cluster.json", "cluster.log"
-DETACHED: Any = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "start_new_session": True}
 START_SECONDS, END_SECONDS = 180.0, 60.0  # nodes that are busy take 30 s to end
 
 
-@dataclass(frozen=True)
 class RayBackend(Backend):
     """A Ray cluster from `cluster submit` to `cluster down`, by its dashboard."""
-
-    spec: ClusterSpec
 
     @abstractmethod
     def is_up(self) -> bool:
@@ -70,9 +64,8 @@ class RayBackend(Backend):
         if not self.is_up():
             self.start(folder / FILES[self.spec.kind], job)
         shutil.rmtree(folder / "code", ignore_errors=True)
-        with zipfile.ZipFile(io.BytesIO(job.wheel.content)) as wheel:
-            wheel.extractall(folder / "code")
-        copy_files(job, folder / "code")
+        zipfile.ZipFile(io.BytesIO(job.wheel.content)).extractall(folder / "code")
+        job.copy_files(folder / "code")
         (folder / "code" / STUDY_FILE).write_text(job.study_yaml, encoding="utf-8")
         with self.reached() as address:
             ray_jobs.ask_ray(self.submitting(address, job))
@@ -175,7 +168,7 @@ class LauncherBackend(RayBackend):
         """Open a tunnel to the dashboard for the duration of the context."""
         (port,) = free_ports(1)
         address = f"http://127.0.0.1:{port}"
-        tunnel = _started(self._tunnel(port), subprocess.DEVNULL, {}, cwd=self.home)
+        tunnel = _started(self._tunnel(port), stdout=subprocess.DEVNULL, cwd=self.home)
         try:
             if not ray_jobs.answers_within(address, TUNNEL_SECONDS, tunnel):
                 remedy = f"`{join(self._ray('attach'))}` shows what is wrong with the head"
@@ -222,13 +215,10 @@ class LocalBackend(RayBackend):
         self._end_script()  # one that no longer answers
         log, (port, dashboard_port) = self.home / LOG, free_ports(2)
         folder = tempfile.mkdtemp(prefix="rse-", dir="/tmp")  # a short path: Ray's sockets lie below it
-        told = {
-            "RSE_STUDY_PORT": port,
-            "RSE_STUDY_DASHBOARD_PORT": dashboard_port,
-            "RSE_STUDY_FOLDER": folder,
-        }
+        told = {"PORT": str(port), "DASHBOARD_PORT": str(dashboard_port), "FOLDER": folder}
+        env = our_environment() | {f"RSE_STUDY_{name}": value for name, value in told.items()}
         with log.open("w", encoding="utf-8") as output:
-            process = _started(("bash", str(script)), output, told)
+            process = _started(("bash", str(script)), stdout=output, env=env)
         state = {"pid": process.pid, "dashboard_port": dashboard_port, "folder": folder}
         write_whole(self.home / STATE, json.dumps(state) + "\n")
         if not ray_jobs.answers_within(self._address(), START_SECONDS, process):
@@ -264,18 +254,14 @@ class LocalBackend(RayBackend):
         (self.home / STATE).unlink(missing_ok=True)
 
 
-def _started(
-    command: CommandWords, output: Any, variables: dict[str, Any], cwd: Path | None = None
-) -> "subprocess.Popen[bytes]":
-    """Start a program in a group of its own, with its output in a file."""
-    env = our_environment() | {name: str(value) for name, value in variables.items()}
-    return subprocess.Popen(command, stdout=output, cwd=cwd, env=env, **DETACHED)
+def _started(command: CommandWords, **how: Any) -> "subprocess.Popen[Any]":
+    """Start a program in a group of its own."""
+    quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "start_new_session": True}
+    return subprocess.Popen(command, **{"env": our_environment()} | quiet | how)
 
 
 def free_ports(num: int) -> list[int]:
     """Return ports of this machine at which nobody listens."""
     with ExitStack() as stack:
-        listeners = [stack.enter_context(socket.socket()) for _ in range(num)]
-        for listener in listeners:
-            listener.bind(("127.0.0.1", 0))
+        listeners = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(num)]
         return [int(listener.getsockname()[1]) for listener in listeners]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rse_study.cluster.backend import CommandWords, call, complaint, our_environment
-from rse_study.cluster.job_report import RAY_STATES, JobReport
+from rse_study.cluster.job import RAY_STATES, JobReport
 from rse_study.errors import InputError
 
 REMEDY = "Ray's command `ray` comes with this package: activate its environment"

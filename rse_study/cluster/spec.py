@@ -57,10 +57,9 @@ class WorkerGroup(Machine):
 
     @model_validator(mode="after")
     def _from_few_to_many(self) -> "WorkerGroup":
-        if self.min_nodes > self.max_nodes:
-            raise ValueError(
-                f"min_nodes {self.min_nodes} is more than max_nodes {self.max_nodes}. Lower it, or raise max_nodes"
-            )
+        few, many = self.min_nodes, self.max_nodes
+        if few > many:
+            raise ValueError(f"min_nodes {few} is more than max_nodes {many}. Lower it, or raise max_nodes")
         return self
 
 

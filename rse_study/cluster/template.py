@@ -9,7 +9,7 @@ from typing import Any
 
 from rse_study.cluster.job import Job, yaml_text
 from rse_study.cluster.spec import STUDY_FILE, ClusterSpec, Machine
-from rse_study.cluster.wheel import as_tar, files_in
+from rse_study.cluster.wheel import as_tar
 from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
 from rse_study.yaml12 import parse_yaml
@@ -46,7 +46,7 @@ def config_map(spec: ClusterSpec, job: Job, ray_job: str) -> str:
     lines = ray_job.splitlines()
     has_code = any("PYTHONPATH" in line for line in lines if not line.lstrip().startswith("#"))
     own = {name: path.read_bytes() for name, path in job.files.items()}
-    code = as_tar((files_in(job.wheel) if has_code else {}) | {STUDY_FILE: job.study_yaml.encode()} | own)
+    code = as_tar({**(job.wheel.files if has_code else {}), STUDY_FILE: job.study_yaml.encode(), **own})
     if len(code) > MOST_BYTES:
         what = f"study and code have {len(code):,} bytes"
         rule = f"a ConfigMap holds at most {MOST_BYTES:,} bytes"

@@ -10,8 +10,9 @@ import io
 import tarfile
 import tomllib
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 
@@ -24,10 +25,21 @@ TAGS = b"Wheel-Version: 1.0\nGenerator: rse-study\nRoot-Is-Purelib: true\nTag: p
 
 @dataclass(frozen=True)
 class Wheel:
-    """File name and bytes of a wheel."""
+    """File name of a wheel, and the files in it."""
 
     name: str
-    content: bytes = field(repr=False)
+    files: Mapping[str, bytes] = field(repr=False)
+
+    @cached_property
+    def content(self) -> bytes:
+        """The files zipped, reproducibly."""
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w") as archive:
+            for name, content in self.files.items():
+                entry = zipfile.ZipInfo(name)  # of 1980: today's date would change the bytes every time
+                entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+                archive.writestr(entry, content, compresslevel=9)  # the archive's own level is ignored
+        return stream.getvalue()
 
 
 def wheel_of_this_version() -> Wheel:
@@ -36,17 +48,14 @@ def wheel_of_this_version() -> Wheel:
     version, info = _version_and_metadata(root)
     stem = f"{DISTRIBUTION.replace('-', '_')}-{version}"
     paths = [path for package in PACKAGES for path in sorted((root / package).rglob("*")) if path.is_file()]
-    files = {
-        path.relative_to(root).as_posix(): path.read_bytes()
-        for path in paths
-        if "__pycache__" not in path.parts
-    }
+    paths = [path for path in paths if "__pycache__" not in path.parts]
+    files = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
     files[f"{stem}.dist-info/METADATA"] = info.encode()
     files[f"{stem}.dist-info/WHEEL"] = TAGS
     files[f"{stem}.dist-info/entry_points.txt"] = b"[console_scripts]\nrse-study = rse_study.cli:main\n"
     record = f"{stem}.dist-info/RECORD"
     files[record] = "".join([*(_record_line(name, files[name]) for name in files), f"{record},,\n"]).encode()
-    return Wheel(f"{stem}-py3-none-any.whl", zipped(files.items()))
+    return Wheel(f"{stem}-py3-none-any.whl", files)
 
 
 def _version_and_metadata(root: Path) -> tuple[str, str]:
@@ -67,23 +76,6 @@ def _version_and_metadata(root: Path) -> tuple[str, str]:
 def _record_line(name: str, content: bytes) -> str:
     digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
     return f"{name},sha256={digest},{len(content)}\n"
-
-
-def zipped(files: Iterable[tuple[str, bytes]]) -> bytes:
-    """Zip files by name, reproducibly."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, content in files:
-            entry = zipfile.ZipInfo(name)  # of 1980: today's date would change the bytes every time
-            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-            archive.writestr(entry, content, compresslevel=9)  # the archive's own level is ignored
-    return stream.getvalue()
-
-
-def files_in(wheel: Wheel) -> dict[str, bytes]:
-    """Return the contents of a wheel's files by name."""
-    with zipfile.ZipFile(io.BytesIO(wheel.content)) as files:
-        return {name: files.read(name) for name in files.namelist()}
 
 
 def as_tar(files: Mapping[str, bytes]) -> bytes:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from rse_study.cluster.job import Job, run_options
 from rse_study.cluster.spec import ClusterSpec, read_cluster
-from rse_study.cluster.wheel import Wheel, zipped
+from rse_study.cluster.wheel import Wheel
 from rse_study.study.definition.shipped import shipped_clusters
 
-WHEEL = Wheel("rse_study-0.1.0-py3-none-any.whl", zipped([("rse_study/__init__.py", b"")]))
+WHEEL = Wheel("rse_study-0.1.0-py3-none-any.whl", {"rse_study/__init__.py": b""})
 STUDY = "name: little\nquestion: Does it run?\n"
 CLUSTERS = tuple(path.stem for path in shipped_clusters())
 TINY_GRID = """

@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -18,18 +19,20 @@ from rse_study.cluster.batch_backend import (
     print_log,
     slurm_reports,
 )
-from rse_study.cluster.job_report import of_study
+from rse_study.cluster.job import of_study
 from rse_study.cluster.ray_backend import LauncherBackend
 from rse_study.cluster.ray_jobs import NoAnswer, answers, ask_ray, ray_environment, reports_at
 from rse_study.errors import InputError, MissingFile
 from tests import needs
 from tests.cases import cases
 from tests.cluster.golden_files import FOLDER
-from tests.cluster.samples import job_on, shipped
+from tests.cluster.samples import edited, job_on, shipped
+
+NOBODY = "http://127.0.0.1:9"
 
 
-def ended(code, err=""):
-    return subprocess.CompletedProcess([], code, "", err)
+def ended(err):
+    return subprocess.CompletedProcess([], 1, "", err)
 
 
 @cases(
@@ -42,7 +45,7 @@ def ended(code, err=""):
     ],
 )
 def test_a_complaint_is_one_line(err, said):
-    assert complaint(ended(1, err)) == said
+    assert complaint(ended(err)) == said
 
 
 def test_a_program_that_does_not_end_is_given_up(monkeypatch):
@@ -70,7 +73,7 @@ def test_jobs_of_slurm_are_told_in_our_words():
 
 
 def test_the_script_of_a_job_that_runs_is_signalled_and_one_that_waits_is_cancelled():
-    commands = SlurmBackend(Path("/shared")).ending(list(slurm_reports(SLURM)), is_last=True)
+    commands = SlurmBackend(Path("/home"), shipped("slurm")).ending(list(slurm_reports(SLURM)), is_last=True)
     assert commands == [("scancel", "--batch", "--signal=TERM", "17"), ("scancel", "16")]
 
 
@@ -88,9 +91,6 @@ def test_what_is_written_while_we_ask_is_printed_and_a_missing_log_is_said(tmp_p
     assert capsys.readouterr().out.splitlines() == ["asked, False", "asked, False", "asked, True"]
     with pytest.raises(MissingFile, match="no log: the job has written nothing"):
         print_log(tmp_path / "another.log", lambda: True)
-
-
-KUBERAY = KubeRayBackend(Path("/home"), "team")
 
 
 def ray_job(**status):
@@ -115,27 +115,26 @@ def test_jobs_of_kuberay_are_told_in_our_words(status, state, native):
     assert (report.state, report.native, report.seconds) == (state, native, 7200)
 
 
-def test_kubectl_is_told_namespace_and_files():
-    (apply,), name = KUBERAY.submission(job_on(shipped("kuberay"))), "rse-little-0123456789ab"
+def test_kubectl_is_told_namespace_and_files(tmp_path):
+    spec = edited(tmp_path, "kuberay", ("namespace: default", "namespace: team"))
+    cluster, name = KubeRayBackend(Path("/home"), spec), "rse-little-0123456789ab"
+    (apply,) = cluster.submission(job_on(spec))
     files = [f"--filename=/home/{name}/{file}.yaml" for file in ("configmap", "rayjob")]
     assert apply[:5] == ("kubectl", "--namespace=team", "apply", "--server-side", files[0])
     assert files[1] in apply
-    (delete,) = KUBERAY.ending([ray_job()], is_last=True)
+    (delete,) = cluster.ending([ray_job()], is_last=True)
     assert {f"rayjob.ray.io/{name}", f"configmap/{name}"} <= set(delete)
 
 
 @needs.programs("kubectl")
 def test_a_server_that_does_not_answer_is_said_in_one_line(monkeypatch, tmp_path):
-    cluster = {"name": "c", "cluster": {"server": "http://127.0.0.1:9"}}
-    context = {"name": "c", "context": {"cluster": "c", "user": ""}}
-    content = {"clusters": [cluster], "contexts": [context], "current-context": "c"}
-    (tmp_path / "config").write_text(json.dumps(content), "utf-8")
+    content = {"clusters": [{"name": "c", "cluster": {"server": NOBODY}}]}
+    context = {"contexts": [{"name": "c", "context": {"cluster": "c"}}], "current-context": "c"}
+    (tmp_path / "config").write_text(json.dumps(content | context), "utf-8")
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "config"))
-    with pytest.raises(InputError) as error:
-        KUBERAY.jobs()
-    assert "The connection to the server 127.0.0.1:9 was refused" in str(error.value)
-    assert "Install kubectl, and give it access" in str(error.value)
-    assert len(str(error.value).splitlines()) == 1
+    said = "The connection to the server 127.0.0.1:9 was refused.*Install kubectl, and give it access.*"
+    with pytest.raises(InputError, match=f"^kubectl: {said}$"):
+        KubeRayBackend(tmp_path, shipped("kuberay")).jobs()
 
 
 def test_without_a_head_rays_launcher_has_no_jobs_and_where_it_fails_nobody_knows(tmp_path, monkeypatch):
@@ -151,15 +150,12 @@ def test_without_a_head_rays_launcher_has_no_jobs_and_where_it_fails_nobody_know
         cluster.jobs()
 
 
-NOBODY = "http://127.0.0.1:9"
-
-
 @cases(
     ("said", "num_asked"),
     [("Request failed with status code 500: No available agent to submit job", 3), ("no such job", 1)],
 )
 def test_a_head_without_an_agent_is_asked_again_and_what_ray_refuses_is_said_at_once(said, num_asked):
-    results, commands = [ended(1, said), ended(1, said), ended(1, "no such job")], []
+    results, commands = [ended(said), ended(said), ended("no such job")], []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ray_jobs, "call", lambda command, **_: commands.append(command) or results.pop(0))
         patch.setattr(ray_jobs, "AGENT_PAUSE_SECONDS", 0.0)
@@ -172,25 +168,18 @@ def test_nobody_or_somebody_else_answers():
     assert not answers(NOBODY)
     with pytest.raises(NoAnswer, match=r"http://127\.0\.0\.1:9: no Ray cluster answers \(.*refused\)"):
         reports_at(NOBODY)
-    handler = type("Shop", (http.server.BaseHTTPRequestHandler,), {"log_message": lambda *_: None})
-    with http.server.HTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as server:
+        threading.Thread(target=server.serve_forever).start()
         shop = f"http://127.0.0.1:{server.server_port}"
         assert answers(shop)
         with pytest.raises(InputError, match="HTTP 501: this is not a Ray dashboard"):
             reports_at(shop)
         server.shutdown()
-        thread.join()
 
 
 def test_the_environment_names_the_token(monkeypatch, tmp_path):
-    for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_AUTH_MODE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert ray_environment()["RAY_AUTH_TOKEN_PATH"] == str(tmp_path / ".ray" / "auth_token")
-    assert ray_environment()["RAY_AUTH_MODE"] == "token"
-    monkeypatch.setenv("RAY_AUTH_TOKEN", "abc")
-    assert "RAY_AUTH_TOKEN_PATH" not in ray_environment()
-    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", "/another")
-    assert ray_environment()["RAY_AUTH_TOKEN_PATH"] == "/another"
+    own, paths = str(tmp_path / ".ray" / "auth_token"), []
+    for given in ({"HOME": str(tmp_path)}, {"RAY_AUTH_TOKEN": "abc"}, {"RAY_AUTH_TOKEN_PATH": "/another"}):
+        monkeypatch.setattr(os, "environ", given)
+        paths.append(ray_environment().get("RAY_AUTH_TOKEN_PATH"))
+    assert (paths, ray_environment()["RAY_AUTH_MODE"]) == ([own, None, "/another"], "token")

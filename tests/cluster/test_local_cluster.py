@@ -1,7 +1,6 @@
 """Jobs of a real Ray cluster on this machine: submitted, refused, shown, stopped; and a study from the command line."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -14,12 +13,11 @@ import psutil
 import pytest
 
 from rse_study.cli.status_content import state_of
-from rse_study.cluster.job import Job
-from rse_study.cluster.job_report import JobReport
+from rse_study.cluster.job import Job, JobReport
 from rse_study.cluster.ray_backend import STATE, LocalBackend
 from rse_study.cluster.spec import read_cluster
 from rse_study.cluster.submit import write_job
-from rse_study.cluster.wheel import Wheel, zipped
+from rse_study.cluster.wheel import Wheel
 from rse_study.errors import InputError
 from tests.cluster.samples import TINY_GRID
 
@@ -136,8 +134,8 @@ def ray_folder(backend: LocalBackend) -> Path:
 
 def submit(backend: LocalBackend, submission_id: str, code: str) -> None:
     """Submit a line of Python as the program of a job's wheel."""
-    files = [("rse_study/__init__.py", b""), ("rse_study/__main__.py", code.encode())]
-    job = Job("code", submission_id, "name: code\n", "", (), Wheel("code.whl", zipped(files)))
+    files = {"rse_study/__init__.py": b"", "rse_study/__main__.py": code.encode()}
+    job = Job("code", submission_id, "name: code\n", "", (), Wheel("code.whl", files))
     write_job(backend.spec, job, backend.folder_of(submission_id))
     backend.submit(job)
 
@@ -157,14 +155,8 @@ def wait_until_over(backend: LocalBackend, submission_id: str, seconds: float = 
 def command(home: Path, verb: str, *options: str) -> str:
     """Give a command of ours in a process of its own; what it printed."""
     words = [sys.executable, "-m", "rse_study", "cluster", verb, f"{home}/spec.yaml", f"{home}/grid.yaml"]
-    done = subprocess.run(
-        [*words, "--store", f"{home}/studies", *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env=os.environ,
-        timeout=900,
-        check=False,
-    )
+    words += ["--store", f"{home}/studies", *options]
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "timeout": 900}
+    done = subprocess.run(words, **how, check=False)
     assert done.returncode == 0, done.stdout
     return done.stdout

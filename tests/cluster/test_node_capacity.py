@@ -1,7 +1,5 @@
 """How many cells fit on a cluster, which never would, and what they cost there."""
 
-import json
-
 import pytest
 
 from rse_study.cluster.node_capacity import (
@@ -14,6 +12,7 @@ from rse_study.cluster.node_capacity import (
     num_fitting,
     require_room,
 )
+from rse_study.cluster.template import node_types
 from rse_study.errors import InputError
 from rse_study.study.definition.parts import Resources
 from tests.cases import cases
@@ -30,7 +29,6 @@ def cluster(*nodes):
     [
         ({}, [(2.0, 0)], 2),
         ({"workers": 2}, [(2.0, 0)], 1),
-        ({"threads": 2, "workers": 2}, [(9.0, 0)], 2),
         ({"max_concurrent": 1}, [(8.0, 0)], 1),
         ({"gpus": 1}, [(64.0, 3)], 3),
         ({"threads": 2}, [(3.0, 0), (3.0, 0)], 2),  # six CPUs, but one of each node is left over
@@ -38,7 +36,6 @@ def cluster(*nodes):
         ({"workers": 3, "threads": 2}, [(4.0, 0), (4.0, 0), (4.0, 0)], 2),
         ({"gpus": 0.25}, [(64.0, 2)], 8),
         ({"gpus": 0.6}, [(64.0, 3)], 3),  # the rest of a GPU is too small, and two rests are no GPU
-        ({"gpus": 0.1, "threads": 4}, [(16.0, 1)], 4),
     ],
 )
 def test_as_many_trials_run_as_fit_on_the_nodes(resources, nodes, expected):
@@ -68,12 +65,12 @@ def test_what_no_node_could_ever_run_is_refused(resources, nodes, said):
 
 
 def test_what_may_come_counts_where_it_has_the_labels():
-    labels = {"gpu": "h100", "zone": "x"}
-    types = [{"name": "big", "resources": {"CPU": 4, "GPU": 1}, "labels": labels, "max": 3}]
-    nodes = nodes_to_come({"RSE_STUDY_NODES": json.dumps(types)})
+    """As a spec's groups are announced to the driver."""
+    text = node_types(shipped("aws-gpu", "workers.gpu.labels={gpu: h100, zone: x}"))
+    nodes = nodes_to_come({"RSE_STUDY_NODES": text})
     wanted = Resources(threads=4, gpus=1, labels={"gpu": "h100"})
     require_room(wanted, [*cluster((1.0, 0)), *nodes])
-    assert num_fitting(nodes, wanted) == 3
+    assert (nodes[0].name, num_fitting(nodes, wanted)) == ("gpu", 8)
     assert num_fitting(nodes, Resources(labels={"gpu": "h100", "zone": "y"})) == 0
     assert nodes_to_come({}) == ()
 
@@ -126,20 +123,16 @@ def test_a_device_hour_costs_what_runs_cells_divided_by_their_devices(name, over
         (GPU, 12.0, 3, "3 cells at a time: 2 h by the clock, or more"),  # no cell takes less than its time
     ],
 )
-def test_time_by_the_clock_is_said_of_as_few_cells_at_a_time_as_the_study_wants(
-    resources, hours, num_cells, said
-):
+def test_time_by_the_clock_is_said_of_as_few_cells_as_the_study_wants(resources, hours, num_cells, said):
     assert describe_time(shipped("aws-gpu"), resources, hours, num_cells) == said
 
 
 @cases(
     ("cell", "num_cells", "hours", "price"),
     [
-        ({"gpus": 1}, 4, 24, 1),
         ({"gpus": 0.5}, 8, 12, 1),
         ({"gpus": 0.2}, 20, 4.8, 1),
         ({"gpus": 0.3}, 12, 8, 1 / 0.9),  # a tenth of each GPU is paid for and unused
-        ({"gpus": 0.08}, 48, 2, 1 / 0.96),
         ({"gpus": 0.2, "threads": 8}, 12, 8, 1 / 0.6),  # 24 cores serve three cells, not five
         ({"gpus": 0.01}, 96, 1, 1 / 0.24),
     ],

@@ -15,11 +15,7 @@ from tests.cluster.samples import TINY_GRID
 from tests.nodes.namespaces import SHARED, Nodes
 from tests.nodes.slurm import Slurm, environment, needs_slurm, running_slurm
 
-pytestmark = [
-    needs_slurm,
-    pytest.mark.slow,
-    pytest.mark.xdist_group("slurm"),
-]
+pytestmark = [needs_slurm, pytest.mark.slow, pytest.mark.xdist_group("slurm")]
 
 NUM_CELLS = 12  # a few seconds each: the first turn must not reach the end
 PLACES = f"""
@@ -97,9 +93,7 @@ def test_a_job_that_is_cancelled_and_then_cut_short_goes_on_to_its_end_on_two_no
     assert "Aborted" not in log.read_text()
     query = "SELECT SUM((strftime('%s', ended) - strftime('%s', started)) * workers * threads) FROM attempt"
     ((device_s,),) = rows(slurm, "stopped", query)
-    assert status["spent"] == pytest.approx(device_s / 3600), (
-        "two nodes of 1.5 an hour have three cores for cells"
-    )
+    assert status["spent"] == pytest.approx(device_s / 3600), "two nodes of 1.5 have three cores for cells"
     assert "nothing to do: stopped is complete" in command(slurm, "submit", "stopped")
 
 
@@ -130,9 +124,8 @@ def num_of(slurm: Slurm, outcome: str, study: str = "stopped") -> int:
 
 def wait_until_over(slurm: Slurm, study: str) -> dict:
     """Wait until no job of the study waits or runs; its status then."""
-    wait_until(
-        lambda: all(job["state"] not in ("waiting", "running") for job in status_of(slurm, study)["jobs"])
-    )
+    active = {"waiting", "running"}
+    wait_until(lambda: active.isdisjoint(job["state"] for job in status_of(slurm, study)["jobs"]))
     return status_of(slurm, study)
 
 
@@ -171,9 +164,8 @@ def test_a_study_whose_second_node_is_lost_goes_on_to_its_end_on_the_first(slurm
     command(slurm, "submit", "lost")
     wait_until(lambda: num_of(slurm, "running", "lost") >= 3)
     job = status_of(slurm, "lost")["jobs"][-1]
-    (line,) = (
-        one for one in command(slurm, "status", "lost").splitlines() if one.startswith("Ray's dashboard")
-    )
+    lines = command(slurm, "status", "lost").splitlines()
+    (line,) = (one for one in lines if one.startswith("Ray's dashboard"))
     assert " rn1`, then http://127.0.0.1:8265; token: " in line
     token = slurm.login.run(["bash", "-c", line.split("`")[-2]]).stdout
     assert token.startswith("RAY_AUTH_TOKEN=") and len(token) > 60

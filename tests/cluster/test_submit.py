@@ -1,40 +1,90 @@
-"""A study is submitted once, and again only where its job ended before its end."""
+"""A study becomes a job named by its question, submitted once, and again where it ended before its end."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
-from rse_study.cluster.job import Job
-from rse_study.cluster.job_report import JobReport, JobState, SubmissionRecord
-from rse_study.cluster.submit import submit_job
+from rse_study.cli.arguments import study_file
+from rse_study.cluster import submit as module
+from rse_study.cluster.job import Job, JobReport, JobState, SubmissionRecord, yaml_text
+from rse_study.cluster.spec import ClusterSpec
+from rse_study.cluster.submit import read_job, submit_job
 from rse_study.errors import InputError
-from tests.cluster.samples import job_on, shipped
+from rse_study.study.checking.validation import read_study
+from rse_study.study.definition.content import read_content
+from rse_study.study.definition.shipped import shipped_studies
+from rse_study.yaml12 import parse_yaml
+from tests.cases import cases
+from tests.cluster.samples import WHEEL, job_on, shipped
 
 SPEC = shipped("local")
 JOB = job_on(SPEC, "grid")
 ID = JOB.submission_id
 
 
+@pytest.fixture(autouse=True)
+def wheel(monkeypatch):
+    """A small one: to pack the real one takes a second."""
+    monkeypatch.setattr(module, "wheel_of_this_version", lambda: WHEEL)
+
+
+def job(*overrides, cluster="local", study="joint"):
+    return read_job(shipped(cluster), study_file(study), overrides)
+
+
+MISREAD = {"a": "off", "b": "1e-5", "c": 1e-5, "d": "1/128", "e": "two\nlines\n", "f": None}
+
+
+@cases("content", [MISREAD, *map(read_content, shipped_studies())], ids=lambda content: str(content)[:60])
+def test_the_studys_text_reads_back_as_the_resolved_study(content):
+    assert parse_yaml(yaml_text(content), where="") == content
+
+
+def test_the_studys_text_needs_no_other_file(tmp_path):
+    path = study_file("mini_robust")
+    (tmp_path / "study.yaml").write_text(job(study="mini_robust").study_yaml, encoding="utf-8")
+    assert "extends" in path.read_text(encoding="utf-8")
+    assert read_study(tmp_path / "study.yaml").study == read_study(path).study
+
+
+def test_the_same_question_has_the_same_name_and_another_another():
+    name = job().submission_id
+    assert name == job("resources.max_concurrent=1", "allowance.price_per_hour=2").submission_id
+    for override in ("confirm.seeds=[3]", "num_trials=6", "base.batch_size=16", "search_seed=1"):
+        assert job(override).submission_id != name, override
+
+
+def test_storage_and_price_of_the_cluster_are_in_the_studys_file_unless_it_has_its_own():
+    there = job(cluster="aws-gpu")
+    content = parse_yaml(there.study_yaml, where="")
+    assert content["storage"] == "s3://my-bucket/rse-study?region=us-east-1"
+    assert "s3://" not in " ".join(there.options)
+    assert content["allowance"] == {"price_per_hour": 0.115625}
+    own = job("allowance.price_per_hour=3", cluster="aws-gpu")
+    assert parse_yaml(own.study_yaml, where="")["allowance"] == {"price_per_hour": 3}
+    assert "storage" not in job().study_yaml
+
+
 @dataclass
 class MemoryCluster:
     """A cluster that is a list: a test says what becomes of its jobs."""
 
-    folder: Path
+    home: Path
+    spec: ClusterSpec = SPEC
     reuses_ids: bool = False
     known: list[JobReport] = field(default_factory=list)
 
     def folder_of(self, submission_id: str) -> Path:
-        return self.folder / submission_id
+        return self.home / submission_id
 
     def jobs(self) -> list[JobReport]:
         return list(self.known)
 
     def submit(self, job: Job) -> str:
-        self.known.append(
-            JobReport(job.submission_id, str(len(self.known) + 1), "running", "RUNNING", started=1.0)
-        )
-        return self.known[-1].handle
+        handle = str(len(self.known) + 1)
+        self.known.append(JobReport(job.submission_id, handle, "running", "RUNNING", started=1.0))
+        return handle
 
     def becomes(self, state: JobState) -> None:
         """Have the newest job end so."""
@@ -47,13 +97,7 @@ def cluster(tmp_path: Path) -> MemoryCluster:
 
 
 def submit(cluster: MemoryCluster, job: Job = JOB) -> str:
-    return submit_job(SPEC, cluster, job, cluster.folder, print)
-
-
-def record(cluster: MemoryCluster) -> SubmissionRecord:
-    found = SubmissionRecord.read(cluster.folder, "grid")
-    assert found is not None
-    return found
+    return submit_job(cluster, job, print)
 
 
 def test_a_study_that_runs_or_ended_well_is_left_alone_with_its_files_and_record(cluster):
@@ -61,10 +105,10 @@ def test_a_study_that_runs_or_ended_well_is_left_alone_with_its_files_and_record
     assert submit(cluster) == f"nothing to do: {ID} (job 1) is running (RUNNING)"
     cluster.becomes("complete")
     assert submit(cluster) == f"nothing to do: {ID} (job 1) has completed (COMPLETE)"
-    names = {path.name for path in (cluster.folder / ID).iterdir()}
+    names = {path.name for path in (cluster.home / ID).iterdir()}
     assert names == {"cluster.sh", "study.yaml", JOB.wheel.name}
-    assert (cluster.folder / ID / JOB.wheel.name).read_bytes() == JOB.wheel.content
-    assert record(cluster) == SubmissionRecord("grid", "", "studies", 0)
+    assert (cluster.home / ID / JOB.wheel.name).read_bytes() == JOB.wheel.content
+    assert SubmissionRecord.read(cluster.home, "grid") == SubmissionRecord("grid", "", "studies", 0)
 
 
 def test_a_job_that_ended_early_is_submitted_under_another_id_unless_that_may_be_used_again(cluster):
@@ -92,7 +136,7 @@ def test_jobs_that_the_cluster_forgets_stay_on_record_and_are_over(cluster):
     submit(cluster)
     cluster.becomes("failed")
     submit(cluster)
-    seen = record(cluster).with_reports([cluster.known[1]])
+    seen = SubmissionRecord.read(cluster.home, "grid").with_reports([cluster.known[1]])
     assert [(each.handle, each.state) for each in seen.reports] == [("1", "failed"), ("2", "running")]
     gone = seen.with_reports([])
     assert [(each.state, each.native) for each in gone.reports] == [("failed", "FAILED"), ("stopped", "GONE")]
@@ -100,10 +144,10 @@ def test_jobs_that_the_cluster_forgets_stay_on_record_and_are_over(cluster):
 
 
 def test_a_damaged_record_and_a_folder_that_cannot_be_written_are_named(cluster):
-    cluster.folder.mkdir()
-    (cluster.folder / "grid.json").write_text("{", encoding="utf-8")
+    cluster.home.mkdir()
+    (cluster.home / "grid.json").write_text("{", encoding="utf-8")
     with pytest.raises(InputError, match=r"grid\.json: damaged: .*Move it away"):
         submit(cluster)
-    cluster.folder = cluster.folder / "grid.json"
+    cluster.home = cluster.home / "grid.json"
     with pytest.raises(InputError, match="cannot be written"):
-        submit(MemoryCluster(cluster.folder))
+        submit(MemoryCluster(cluster.home))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.cluster import wheel as module
-from rse_study.cluster.wheel import as_tar, files_in, wheel_of_this_version
+from rse_study.cluster.wheel import as_tar, wheel_of_this_version
 from rse_study.errors import InputError
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +21,7 @@ def wheel():
 
 @pytest.fixture(scope="module")
 def tar(wheel):
-    return as_tar(files_in(wheel))
+    return as_tar(wheel.files)
 
 
 def test_the_build_backend_packs_the_same_files(wheel, tmp_path):
@@ -30,13 +30,13 @@ def test_the_build_backend_packs_the_same_files(wheel, tmp_path):
     (built,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(built) as files:
         names = {name for name in files.namelist() if "/licenses/" not in name}
-    assert (built.name, names) == (wheel.name, set(files_in(wheel)))
+    assert (built.name, names) == (wheel.name, set(wheel.files))
 
 
 def test_the_same_files_give_the_same_bytes_which_fit_into_a_configmap(wheel, tar):
     """Of 1 MiB; the study's file and the scripts beside it take a few KiB."""
     assert wheel_of_this_version().content == wheel.content
-    assert as_tar(files_in(wheel)) == tar
+    assert as_tar(wheel.files) == tar
     assert len(tar) < 2**20 - 2**14
 
 
@@ -46,16 +46,14 @@ def test_unpacked_it_runs(wheel, tar, tmp_path, program):
     (tmp_path / "packed").write_bytes(wheel.content if program == "zipfile" else tar)
     environment = {"PYTHONPATH": str(tmp_path / "code"), "PATH": ""}
     code = "import rse_study, clusters; print(rse_study.__file__)"
-    commands = [
-        (["-m", program, "-e", "packed", "code"], ""),
-        (["-c", code], f"{tmp_path}/code/"),
-        (["-m", "rse_study", "cluster", "render", "local", "joint"], "ray start"),
-    ]
-    for words, said in commands:
-        run = subprocess.run(
-            [sys.executable, *words], cwd=tmp_path, env=environment, capture_output=True, check=True
-        )
-        assert said in run.stdout.decode()
+
+    def python(*words: str) -> str:
+        how = {"cwd": tmp_path, "env": environment, "capture_output": True, "text": True}
+        return subprocess.run([sys.executable, *words], **how, check=True).stdout
+
+    python("-m", program, "-e", "packed", "code")
+    assert f"{tmp_path}/code/" in python("-c", code)
+    assert "ray start" in python("-m", "rse_study", "cluster", "render", "local", "joint")
 
 
 def test_code_without_a_version_is_refused(tmp_path, monkeypatch):

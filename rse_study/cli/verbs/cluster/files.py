@@ -10,7 +10,7 @@ import typer
 from rse_study.cli import parameters
 from rse_study.cli.arguments import require_folder, study_file
 from rse_study.cli.terminal.screen import announce, command, suggest, with_overrides
-from rse_study.cluster.check import check_cluster, check_study_on, placeholders_of, resources_by_path
+from rse_study.cluster.check import placeholders_of, problems_of, resources_by_path
 from rse_study.cluster.job import sample_job
 from rse_study.cluster.node_capacity import describe_price
 from rse_study.cluster.spec import KINDS, ClusterSpec, cluster_file, read_cluster
@@ -98,9 +98,7 @@ def validate_cluster(
     checked = _attempt(lambda: read_study(study_file(study), overrides or []), problems) if study else None
     if spec is None:
         raise InputErrors(problems)
-    where = str(cluster_file(cluster))
-    problems += check_cluster(spec, where=where)
-    problems += check_study_on(spec, checked, where=where) if checked else ()
+    problems += problems_of(spec, checked, where=str(cluster_file(cluster)))
     if spec.kind == "launcher" and not problems:
         from rse_study.on_ray.nodes.launcher_check import check_launcher_file
 

@@ -17,9 +17,8 @@ from rse_study.cli.terminal.screen import announce, command, in_store, json_of, 
 from rse_study.cli.verbs.cluster.files import shown_files
 from rse_study.cli.verbs.status import summary_of
 from rse_study.cluster.backend import Backend
-from rse_study.cluster.job import Job
-from rse_study.cluster.job_report import STATES, JobReport, SubmissionRecord, cluster_home, of_study
-from rse_study.cluster.spec import STUDY_FILE, ClusterSpec, read_cluster
+from rse_study.cluster.job import STATES, Job, JobReport, SubmissionRecord, of_study
+from rse_study.cluster.spec import STUDY_FILE, read_cluster
 from rse_study.cluster.submit import backend_of, complete_in, ledger_copy, read_job, submit_job
 from rse_study.cluster.template import render
 from rse_study.errors import InputError, Unavailable
@@ -58,24 +57,23 @@ def submit_study(
     limits = [] if max_hours is None else ["--max-hours", f"{max_hours:g}"]
     limits += ["--revise"] if is_revised else []
     job = read_job(spec, study_file(study), overrides or (), limits)
-    home = cluster_home(store, spec.name)
-    backend = backend_of(spec, home)
+    backend = backend_of(spec, store)
     if dry_run:
-        print("\n".join(_dry_lines(spec, backend, job)), flush=True)
+        print("\n".join(_dry_lines(backend, job)), flush=True)
         return
     if place := complete_in(read_study(study_file(study), overrides or ()), store, job.storage):
         announce(f"nothing to do: {job.study} is complete ({place})")
         fetch = ("cluster", "fetch", cluster, study) if place == job.storage else ("report", job.study)
         suggest(command(*fetch, *in_store(store)))
         return
-    announce(submit_job(spec, backend, job, home, announce))
+    announce(submit_job(backend, job, announce))
     words = (cluster, study, *in_store(store))
     suggest(command("cluster", "logs", "-f", *words), command("cluster", "status", *words))
 
 
-def _dry_lines(spec: ClusterSpec, backend: Backend, job: Job) -> Iterator[str]:
+def _dry_lines(backend: Backend, job: Job) -> Iterator[str]:
     folder = backend.folder_of(job.submission_id)
-    yield from shown_files(render(spec, job), folder)
+    yield from shown_files(render(backend.spec, job), folder)
     for name, content in ((STUDY_FILE, job.study_yaml.encode()), (job.wheel.name, job.wheel.content)):
         yield f"# ---- {folder / name}: {len(content):,} bytes"
     for name, path in job.files.items():
@@ -85,26 +83,23 @@ def _dry_lines(spec: ClusterSpec, backend: Backend, job: Job) -> Iterator[str]:
     yield "# nothing was written or run"
 
 
-def jobs_on_cluster(
-    given: str, study: str, store: Path
-) -> tuple[ClusterSpec, Backend, SubmissionRecord, list[JobReport]]:
+def jobs_on_cluster(given: str, study: str, store: Path) -> tuple[Backend, SubmissionRecord, list[JobReport]]:
     """Ask a cluster for a study's jobs, oldest first, with those it has forgotten.
 
     Without a record of a submission from here, storage and store are the spec's. Raises InputError without a job.
     """
-    spec = read_cluster(given)
-    home = cluster_home(store, spec.name)
-    backend, name = backend_of(spec, home), _study_name(study)
-    known = SubmissionRecord.read(home, name)
+    spec, name = read_cluster(given), _study_name(study)
+    backend = backend_of(spec, store)
+    known = SubmissionRecord.read(backend.home, name)
     record = known or SubmissionRecord(name, spec.storage, spec.store)
     record = record.with_reports(of_study(backend.jobs(), name))
     if known:
-        record.write(home)
+        record.write(backend.home)
     jobs = of_study(record.reports, name)
     if not jobs:
         remedy = f"Submit it: rse-study cluster submit {given} {study}"
         raise InputError(f"no job of study {name!r} on {spec.name}", where="STUDY", remedy=remedy)
-    return spec, backend, record, jobs
+    return backend, record, jobs
 
 
 def _study_name(study: str) -> str:
@@ -122,15 +117,15 @@ def show_cluster_status(
     store: parameters.Store = parameters.DEFAULT_STORE,
 ) -> None:
     """Show a study's job, its cells, and their cost so far."""
-    spec, backend, record, jobs = jobs_on_cluster(cluster, study, store)
+    backend, record, jobs = jobs_on_cluster(cluster, study, store)
     state, source = _cells_of(record, jobs[-1])
     spent = state.device_s / 3600 * record.price_per_hour if state else None
     if as_json:
-        content = {"cluster": spec.name, "kind": spec.kind, "study": record.study}
+        content = {"cluster": backend.spec.name, "kind": backend.spec.kind, "study": record.study}
         cells = state.counts if state else None
         print(json_of(content | {"jobs": [*map(vars, jobs)], "spent": spent, "cells": cells}), flush=True)
         return
-    announce(f"{record.study} on {spec.name} ({spec.kind})")
+    announce(f"{record.study} on {backend.spec.name} ({backend.spec.kind})")
     for report in jobs:
         same = report.handle == report.submission_id
         name = report.submission_id if same else f"{report.handle} ({report.submission_id})"
@@ -183,7 +178,7 @@ def show_log(
     store: parameters.Store = parameters.DEFAULT_STORE,
 ) -> None:
     """Show what a study's newest job printed."""
-    _, backend, _, jobs = jobs_on_cluster(cluster, study, store)
+    backend, _, jobs = jobs_on_cluster(cluster, study, store)
     backend.show_log(jobs[-1], is_followed)
 
 
@@ -200,7 +195,7 @@ def fetch_study(
     from rse_study.on_ray.stored.ledger_copy import bring_study
 
     spec, name = read_cluster(cluster), _study_name(study)
-    record = SubmissionRecord.read(cluster_home(store, spec.name), name)
+    record = SubmissionRecord.read(backend_of(spec, store).home, name)
     location = (record.storage if record else "") or spec.storage
     if not location:
         remedy = "Its files lie on the cluster's own disk, in the folder of its job"
@@ -228,7 +223,7 @@ def end_jobs(
     Without STUDY, ends all your jobs on the cluster. Committed results are kept, and `submit` continues from them.
     """
     spec = read_cluster(cluster)
-    backend = backend_of(spec, cluster_home(store, spec.name))
+    backend = backend_of(spec, store)
     active = [report for report in backend.jobs() if report.is_active]
     jobs = [report for report in active if report.stem.startswith("rse-")]
     jobs = of_study(jobs, _study_name(study)) if study else jobs

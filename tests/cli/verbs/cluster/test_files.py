@@ -80,19 +80,13 @@ ASKED = ("-o", "resources.gpus=1", "-o", "resources.executor=train")
     [
         (["init", "slrm", "mysite"], ["Did you mean 'slurm'?"]),
         (["init", "slurm", "../x"], ["name = '../x': must match"]),
-        (
-            ["render", "mine", "joint"],
-            ["resources on cluster slurm: one trial needs", "storage = '/home/me'"],
-        ),
+        (["render", "mine", "joint"], ["on cluster slurm: one trial needs", "storage = '/home/me'"]),
         (
             ["validate", "wrong", "joint", "-o", "num_trials=0"],
             ["limits.hours = 0", "nme: ", "num_trials = 0"],
         ),
         (["validate", "slrm", "quickstar"], ["Did you mean 'slurm'?", "Did you mean 'quickstart'?"]),
-        (
-            ["validate", "mine", "joint"],
-            ["workers.node.labels", "1 GPU(s)", "storage =", "workers.other.cpus"],
-        ),
+        (["validate", "mine", "joint"], ["node.labels", "1 GPU(s)", "storage =", "workers.other.cpus"]),
     ],
 )
 def test_all_problems_are_said_at_once_and_nothing_is_written(rse, words, said, tmp_path, monkeypatch):
