@@ -81,7 +81,7 @@ def test_compared_fits_a_narrow_screen_until_all_columns_are_asked_for(browser, 
     tab = browser.open(write_report(folder, tmp_path / "page.html"), width=390)
     tab.wait("document.querySelector('#table-compared.brief')")
     assert tab.say(overflow) == 0
-    tab.click("#section-compared .tools button")
+    tab.click("#section-compared .tools:has(+ .scroll) button")
     assert tab.say(overflow) > 0
     tab.close()
 
