@@ -272,7 +272,7 @@ class StudyResults:
         return BestTrial(int(first["trial"]), settings, float(fresh.mean()), len(fresh))
 
     def optuna(self) -> Any:
-        """Return the trials as an `optuna.Study`, for `optuna.visualization` and `trials_dataframe()`."""
+        """Return the trials as an `optuna.Study`, to go on with Optuna's own."""
         return self.as_optuna(self.folder)
 
     @property
