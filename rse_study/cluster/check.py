@@ -164,12 +164,13 @@ def files_of_study(checked: CheckedStudy) -> dict[str, Path]:
 def check_files(spec: ClusterSpec, checked: CheckedStudy) -> Iterator[InputError]:
     """Yield files that a job would look for in vain, or that are too large to send."""
     is_here, places = spec.kind == "local", dict[str, str]()
+    shared = [Path(one).resolve() for one in spec.shared_folders]
     for name, at in _names(checked):
         places.setdefault(name, at)
     for name, at in places.items():
         path = checked.folder.absolute() / os.path.expanduser(name)
         if os.path.isabs(os.path.expanduser(name)):
-            if is_here or not path.exists() or any(map(path.is_relative_to, spec.shared_folders)):
+            if is_here or not path.exists() or any(map(path.resolve().is_relative_to, shared)):
                 continue
             rule = f"nodes of {spec.name} do not see it: it lies in no folder of `shared`"
             remedy = "Copy it beside the study, by a relative path; or name its folder under `shared`"

@@ -201,6 +201,22 @@ def test_what_no_node_sees_is_refused_by_name(folder, name, said, tmp_path, monk
     assert said in problem and "Copy it beside the study" in problem
 
 
+def test_a_link_in_a_shared_folder_counts_by_where_it_leads(folder, tmp_path):
+    shared, name = tmp_path / "shared", "base.encoder.name={}"
+    (shared / "seen").mkdir(parents=True)
+    (shared / "outside").symlink_to(folder / "models" / "bert")
+    (shared / "inside").symlink_to("seen")
+    (tmp_path / "mount").symlink_to(shared)
+    spec = shipped("slurm").model_copy(update={"shared": (str(tmp_path / "mount"),)})
+
+    def problems(place):
+        checked = read_study(folder / "study.yaml", [*ELSEWHERE, name.format(place)])
+        return list(check.check_files(spec, checked))
+
+    assert [len(problems(shared / one)) for one in ("seen", "inside", "outside")] == [0, 0, 1]
+    assert problems(tmp_path / "mount" / "seen") == []
+
+
 def test_files_that_are_too_large_to_be_sent_are_refused_with_their_size(folder, monkeypatch):
     monkeypatch.setitem(check.MOST_BYTES, "launcher", (1, "Ray packs them"))
     _, (problem,) = checked_in(folder, BESIDE, "aws-gpu")
