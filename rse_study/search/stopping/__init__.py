@@ -16,7 +16,11 @@ from rse_study.search.stopping.rule import RungValues as RungValues
 from rse_study.search.stopping.rule import SpacedRule as SpacedRule
 from rse_study.search.stopping.rule import TrialAtRung as TrialAtRung
 
-RULES: dict[str, type[StoppingRule]] = {"asha": Asha, "median": Median, "hyperband": Hyperband}
+RULES: dict[str, type[StoppingRule]] = {
+    "asha": Asha,
+    "median": Median,
+    "hyperband": Hyperband,
+}
 """Rules by name, in the order of docs and messages; the first is the default."""
 DEFAULT = next(iter(RULES))
 
