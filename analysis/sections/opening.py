@@ -1,4 +1,4 @@
-"""The first screen of a report: question, answer, costs, cautions."""
+"""The first screen of a report: question, answer, picture, and how it was decided."""
 
 import pandas as pd
 
@@ -29,11 +29,11 @@ from rse_study.results.row_checks import inert_sentences
 
 NOTHING = 1e-9  # the rest of equal numbers
 FEW_ROWS = 3  # that are named beside the best; more are counted
-FEW_REASONS = 2  # reasons that are quoted; the others are counted
+FEW_INERT = 2  # rows with inert parts that are named; more are counted
 
 
 def opening(contents: Contents, comparison: Comparison | None = None) -> str:
-    """Return title, question, answer, facts and caution; a grid needs `comparison`."""
+    """Return question, answer, picture, figures and facts; a grid needs `comparison`."""
     study, found = contents.study, answer(contents, comparison)
     claims, above = claims_answer(comparison), unbeaten_text(contents)
     others = f"On other measures: {found.others}." if found.others else ""
@@ -100,7 +100,7 @@ def inert_line(contents: Contents) -> str:
     if not sentences:
         return ""
     rows, every = [f'"{row}"' for row in inert], len(contents.checks)
-    where = named_rows(rows, every) if 0 < len(rows) <= FEW_REASONS else f"{len(rows)} of {every} rows"
+    where = named_rows(rows, every) if 0 < len(rows) <= FEW_INERT else f"{len(rows)} of {every} rows"
     names = join_words(dict.fromkeys(part for parts in inert.values() for part in parts))
     line = f"Without effect in {where}: {names}." if inert else sentences[0]
     more = page.link("#section-inside-a-step", "The checks of every row") if len(contents.diagnostics) else ""

@@ -2,6 +2,8 @@ import dataclasses
 
 from analysis.sections import opening as section
 from rse_study.results.files.ledger import Ledger
+from rse_study.results.manipulation import ManipulationCheck
+from rse_study.results.row_checks import RowChecks
 from tests.analysis import searched, tabled
 from tests.analysis.outline import Outline
 from tests.analysis.searched import with_search
@@ -162,3 +164,16 @@ def test_parts_without_effect_take_one_line_with_their_sentences_below_it(grid_d
     assert html.count("<summary>") == 1
     assert all(section.page.escape(one) in html for one in sentences)
     assert section.inert_line(dataclasses.replace(found, checks=())) == ""
+
+
+def test_inert_parts_are_named_once_with_their_rows_or_with_the_number_of_rows(grid_dir, contents):
+    check = ManipulationCheck("delta/moved", "delta", "it moves by {}", limit=0.1, leaves="noise")
+    rows = [RowChecks(f"row {number}", [(check, 0.01 * number)], is_recorded=True) for number in range(5)]
+    alive = RowChecks("alive", [(check, 0.5)], is_recorded=True)
+
+    def summary(*checks):
+        html = section.inert_line(dataclasses.replace(contents(grid_dir), checks=checks))
+        return Outline(html[: html.index("</summary>")]).text.strip()
+
+    assert summary(rows[0], rows[1], alive) == 'Without effect in "row 0" and "row 1": delta.'
+    assert summary(*rows, alive) == "Without effect in 5 of 6 rows: delta."
