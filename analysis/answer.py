@@ -10,14 +10,15 @@ from analysis import comparison_table
 from analysis.comparison import Comparison
 from analysis.formats import counted, join_words, show_number, show_power, show_signed
 from rse_study.results.comparing.comparisons import LEVEL, MIN_SEEDS, ComparedContrast
-from rse_study.results.comparing.contrasts import FactorEffects
+from rse_study.results.comparing.contrasts import FactorEffects, Family
 from rse_study.results.comparing.criterion import RowVerdict
 from rse_study.results.comparing.factors import describe_design
+from rse_study.results.comparing.planned import PlannedContrasts
 from rse_study.results.statistics import Interval, least_n
 
 SHOWN_VERDICTS = ("reproduced", "contradicted", "undecided", "incomplete")
-ALIASES = "and, in its sum"
-MOST = 3  # effects that an answer names
+ALIASES, SINCE = "and, in its sum", "after results, since"
+MOST = 3  # effects, or planned contrasts, that an answer names
 
 
 @dataclass(frozen=True)
@@ -152,14 +153,16 @@ def claims_answer(comparison: Comparison | None) -> str:
     return f"The paper's claims: {', '.join(parts)}."
 
 
-def effects_table(found: FactorEffects, decimals: int = 2) -> pd.DataFrame:
-    """Return a row of text per effect on the objective."""
+def family_table(found: Family, decimals: int = 2) -> pd.DataFrame:
+    """Return a row of text per effect, or planned contrast, on the objective."""
     known = found.compared
-    interval = comparison_table.ANYTIME if _is_anytime(known) else "95%, all effects at once"
+    interval = comparison_table.ANYTIME if found.is_anytime else f"95%, all {found.noun}s at once"
+    own = {ALIASES: "aliases", SINCE: "since"}
+    own = {heading: column for heading, column in own.items() if column in known and any(known[column])}
     rows = [
         {
-            "effect": one.effect,
-            ALIASES: one.aliases,
+            found.noun: getattr(one, found.noun),
+            **{heading: getattr(one, column) for heading, column in own.items()},
             "difference": show_signed(one.mean, decimals),
             interval: _interval(one, decimals),
             comparison_table.VERDICT: one.verdict,
@@ -170,19 +173,13 @@ def effects_table(found: FactorEffects, decimals: int = 2) -> pd.DataFrame:
         }
         for one in known.itertuples()
     ]
-    table = pd.DataFrame(rows, dtype=object)
-    has_aliases = any(one.aliases for one in found.effects)
-    return table if has_aliases else table.drop(columns=ALIASES, errors="ignore")
+    return pd.DataFrame(rows, dtype=object)
 
 
 def _interval(one: Any, decimals: int) -> str:
     decides = "anytime" if one.criterion == "anytime" else "simultaneous"
     low, high = (getattr(one, f"{decides}_{end}") for end in ("low", "high"))
     return comparison_table.show_interval(Interval(low, high), decimals)
-
-
-def _is_anytime(known: pd.DataFrame) -> bool:
-    return bool((known["criterion"] == "anytime").any())
 
 
 def effects_remarks(found: FactorEffects) -> list[str]:
@@ -200,7 +197,7 @@ def effects_remarks(found: FactorEffects) -> list[str]:
     known = found.compared
     if known.empty:
         return [*texts, "No effect is compared: fewer than 3 seeds have every row of the design."]
-    if _is_anytime(known):
+    if found.is_anytime:
         least = least_n(1 - (1 - LEVEL) / len(known))
         shows = f"a confidence sequence needs at least {least} seeds to decide an effect."
     else:
@@ -231,7 +228,55 @@ def with_effects(answer: StudyAnswer, comparison: Comparison, decimals: int) -> 
     how_many = f"{len(shown)} {'is' if len(shown) == 1 else 'are'} shown" if len(shown) else "none is shown"
     largest = "" if len(named) == len(shown) else "the largest: "
     told = f"Of {counted(len(known), 'effect')} of {len(found.factors)} factors, {how_many}; {largest}{texts}"
-    intervals = "confidence sequences" if _is_anytime(known) else "intervals"
+    intervals = "confidence sequences" if found.is_anytime else "intervals"
     told = f"{told} (95% {intervals} for all effects at once).{rows}"
     is_apart = len(shown) > 0 or answer.shows_difference
     return StudyAnswer(told, is_settled=True, shows_difference=is_apart)
+
+
+def with_planned(answer: StudyAnswer, comparison: Comparison, decimals: int) -> StudyAnswer:
+    """Put the planned contrasts of a complete grid before the answer of its rows."""
+    found, known = comparison.planned, comparison.planned.compared
+    if not comparison.is_complete or found.frame.empty:
+        return answer
+    rows = f" {answer.text}" if comparison.baseline else ""
+    if known.empty:
+        return StudyAnswer(
+            f"No planned contrast has {MIN_SEEDS} seeds, the fewest that give an interval.{rows}"
+        )
+    shown = known[known["verdict"].isin(("better", "worse"))]
+    is_few = len(known) <= MOST
+    named = known if is_few or shown.empty else shown
+    named = named.loc[
+        named["mean"].abs().sort_values(ascending=False, kind="stable").index[:MOST].sort_values()
+    ]
+    texts = [
+        f"{one.contrast}{f' is {_verdict(one)},' * is_few} {show_signed(one.mean, decimals)} {_interval(one, decimals)}"
+        for one in named.itertuples()
+    ]
+    if is_few:
+        told = f"As planned: {'; '.join(texts)}"
+    else:
+        numbers = known.groupby(known.apply(_verdict, axis=1), sort=False).size()
+        counts = join_words(
+            f"{num} {'is' if num == 1 else 'are'} {verdict}" for verdict, num in numbers.items()
+        )
+        told = f"Of {len(known)} planned contrasts, {counts}; the largest: {join_words(texts)}"
+    intervals = "confidence sequences" if found.is_anytime else "intervals"
+    at_once = f", for all {len(known)} at once" * (len(known) > 1)
+    told = f"{told} (95% {intervals}{at_once}). {late_text(found)}".strip()
+    is_apart = len(shown) > 0 or answer.shows_difference
+    return StudyAnswer(f"{told}{rows}", is_settled=True, shows_difference=is_apart)
+
+
+def _verdict(one: Any) -> str:
+    return f"the same within \N{PLUS-MINUS SIGN}{one.margin:g}" if one.verdict == "same" else str(one.verdict)
+
+
+def late_text(found: PlannedContrasts) -> str:
+    """Count the contrasts that were planned when results were there; "" without any."""
+    known = found.compared
+    late = known.loc[known["since"] != "", "since"]
+    was, since = "was" if len(late) == 1 else "were", join_words(dict.fromkeys(late))
+    what = f"{len(late)} of {counted(len(known), 'contrast')} {was} added or changed"
+    return f"{what} after there were results ({since})." if len(late) else ""

@@ -16,6 +16,7 @@ from rse_study.results.bit_equality import describe_devices, describe_stale
 from rse_study.results.comparing.claims import Judged, judge
 from rse_study.results.comparing.comparisons import ComparedContrast, Scores, against, compare, row_scores
 from rse_study.results.comparing.contrasts import FactorEffects, letters_of, read_effects
+from rse_study.results.comparing.planned import PlannedContrasts, read_planned
 from rse_study.results.files.result_file import WORK
 from rse_study.results.reader import Reader
 from rse_study.results.row_names import find_cells_row, names_of_cells, own_baseline
@@ -72,6 +73,8 @@ class Comparison:
     """Baselines that were measured without training."""
     effects: FactorEffects
     """Effects of the factors, if the grid is a factorial design."""
+    planned: PlannedContrasts
+    """Contrasts that the study's file plans."""
     stale: str = ""
     devices: str = ""
     """A sentence about cells that other software made."""
@@ -151,6 +154,7 @@ def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
         degenerate=frozenset([*known.loc[known["degenerate"], "label"], *scores.degenerate_rows]),
         last_step=_at_the_last_step(reader, study),
         effects=read_effects(reader),
+        planned=read_planned(reader),
         compute=_compute(study, cells, baseline),
     )
 

@@ -16,7 +16,7 @@ from analysis.cost import device_time
 from analysis.formats import counted, show_duration
 from analysis.search_answer import stage_progress
 from analysis.sections.account import cells, cost, failures, how_it_ran, provenance, revisions
-from analysis.sections.compared import compared, decisions, each_pair, factors, items
+from analysis.sections.compared import compared, decisions, each_pair, factors, items, planned
 from analysis.sections.opening import answer, opening
 from analysis.sections.paper import paper_figure, paper_table
 from analysis.sections.results import confirmation, course, diagnostics, grid_axes, grid_rows, grid_steps
@@ -56,10 +56,11 @@ def render(contents: Contents, comparison: Comparison | None = None, reload_s: i
         beside = compared(contents, comparison) if comparison else ""
         columns = paper_table(comparison) if comparison else ""
         effects = factors(contents, comparison) if comparison else ""
+        asked = planned(contents, comparison) if comparison else ""
         beside += decisions(contents)
         pairs = each_pair(contents, comparison) if comparison else ""
         along = "" if effects else grid_axes(contents)
-        middle = [effects, beside, grid_rows(contents), pairs, columns, along, grid_steps(contents)]
+        middle = [asked, effects, beside, grid_rows(contents), pairs, columns, along, grid_steps(contents)]
     else:
         middle = [confirmation(contents), decisions(contents), *search_sections(contents)]
     end = [part(contents) for part in SHARED]

@@ -14,7 +14,7 @@ from analysis.figures import style
 from analysis.formats import decimals_of, show_signed
 from analysis.scores import measures_of, result_scores
 from rse_study.results.comparing import comparisons
-from rse_study.results.comparing.contrasts import FactorEffects
+from rse_study.results.comparing.contrasts import Family
 from rse_study.results.comparing.criterion import Criterion, criterion_of, with_outcomes
 from rse_study.results.comparing.row_seeds import RowSeeds
 from rse_study.results.records import BASELINES
@@ -100,8 +100,8 @@ def columns_forest_data(cells: Iterable[TableCell]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def effects_forest_data(found: FactorEffects, decimals: Mapping[str, int]) -> pd.DataFrame:
-    """Return the same frame for a design's effects, a view for each measure."""
+def family_forest_data(found: Family, decimals: Mapping[str, int]) -> pd.DataFrame:
+    """Return the same frame for effects or planned contrasts, a view for each measure."""
     known = found.frame.dropna(subset="sd")
     is_anytime = known["criterion"] == "anytime"
     is_lost = known["excludes_zero"] & (known["verdict"] == "undecided")
@@ -109,7 +109,7 @@ def effects_forest_data(found: FactorEffects, decimals: Mapping[str, int]) -> pd
         end: known[f"anytime_{end}"].where(is_anytime, known[f"simultaneous_{end}"]).mask(is_lost)
         for end in ("low", "high")
     }
-    shown = known[["measure", "effect", "mean", "num_seeds"]]
+    shown = known[["measure", found.noun, "mean", "num_seeds"]]
     shown = shown.set_axis(["measure", "row", "difference", "n"], axis=1).assign(
         **ends, view=shown["measure"], minus="", paper=nan, decimals=shown["measure"].map(decimals)
     )
@@ -149,7 +149,7 @@ def rows_layout(texts: list[str], minus: str) -> dict[str, object]:
     return {
         "yaxis.tickvals": list(range(len(texts))), "yaxis.ticktext": texts,
         "yaxis.range": [len(texts) - 0.4, -0.6], "xaxis.autorange": True,
-        "xaxis.title.text": style.label_text(f"difference from {minus}" if minus else "effect", 26),
+        "xaxis.title.text": style.label_text(f"difference from {minus}" if minus else "difference", 26),
     }  # fmt: skip
 
 

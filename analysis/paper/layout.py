@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from analysis import search
-from analysis.answer import effects_table
+from analysis.answer import family_table
 from analysis.columns_table import columns_of_numbers, printed_table
 from analysis.comparison import SCALES, Comparison, comparison_of
 from analysis.comparison_table import claims_table, printed_rows, rows_table
@@ -30,9 +30,10 @@ STAR_MEANING = "the interval of the difference, with those of all others, exclud
 def write_layouts(comparison: Comparison, folder: Path, cited: str = "") -> list[Path]:
     """Write a study's files into a folder, which is created, and return them.
 
-    `<study>.csv` (with every difference as a number), `.tex`, `-contrasts.csv` if there is a baseline, `-claims.csv`
-    if there are claims, `-effects.csv` and `-effects.tex` of a factorial design, and `-columns.csv` and `-columns.tex`
-    if the columns of the paper's table have metrics of their own. `cited` identifies the study in a LaTeX comment.
+    `<study>.csv` (with every difference as a number), `.tex`, `-contrasts.csv` if there is a baseline, `-planned.csv`
+    if the study's file plans contrasts, `-claims.csv` if there are claims, `-effects.csv` and `-effects.tex` of a
+    factorial design, and `-columns.csv` and `-columns.tex` if the columns of the paper's table have metrics of their
+    own. `cited` identifies the study in a LaTeX comment.
     """
     table = rows_table(comparison)
     plain = table.apply(lambda column: column if column.name == "row" else column.str.replace(MINUS, "-"))
@@ -41,6 +42,7 @@ def write_layouts(comparison: Comparison, folder: Path, cited: str = "") -> list
     texts |= {"-contrasts.csv": csv_text(contrasts)} if len(contrasts) else {}
     if comparison.effects.factors:
         texts["-effects.csv"] = csv_text(comparison.effects.frame)
+    texts |= {"-planned.csv": csv_text(comparison.planned.frame)} if len(comparison.planned.frame) else {}
     texts |= {"-claims.csv": csv_text(claims)} if len(claims) else {}
     if comparison.columns:
         texts["-columns.csv"] = csv_text(columns_of_numbers(comparison.columns))
@@ -57,7 +59,7 @@ def latex_layouts(comparison: Comparison, cited: str = "") -> dict[str, str]:
     if comparison.columns:
         table = printed_table(comparison.columns)
         texts["-columns.tex"] = latex(table, columns_caption(comparison, table), comment, f"{label}-columns")
-    if len(effects := effects_table(comparison.effects)):
+    if len(effects := family_table(comparison.effects)):
         texts["-effects.tex"] = latex(effects, effects_caption(comparison), comment, f"{label}-effects")
     return texts
 

@@ -3,11 +3,11 @@
 import pandas as pd
 
 from analysis import comparison_table, page
-from analysis.answer import effects_remarks, effects_table
+from analysis.answer import effects_remarks, family_table, late_text
 from analysis.axis_pairs import axis_pairs, pairs_answer, pairs_table, row_pairs
 from analysis.comparison import Comparison
 from analysis.contents import BASE, Contents
-from analysis.figures.forest import decisions_data, draw_decisions, draw_forest, effects_forest_data
+from analysis.figures.forest import decisions_data, draw_decisions, draw_forest, family_forest_data
 from analysis.figures.lines import draw_heat, interactions_data
 from analysis.formats import counted, decimals_of, join_words, show_signed, show_value
 from analysis.scores import result_scores
@@ -33,6 +33,10 @@ EFFECTS = (
     "second level minus that at its first; for a pair, half the change that the second factor makes to the effect of"
     " the first. Intervals and p (Holm) hold for all effects at once. Interactions of three or more factors are "
     "assumed to be zero."
+)
+PLANNED = (
+    "Contrasts that the study's file names: weighted sums of rows, paired by seed. They are one family: intervals and "
+    "p (Holm) hold for all of a measure at once. What was added or changed after there were results says so."
 )
 MAP = "Main effects on the diagonal, pairs beside it, on the objective. Fields that share a contrast show one sum."
 NEW_ITEMS = (
@@ -146,10 +150,10 @@ def factors(contents: Contents, comparison: Comparison) -> str:
     if not found.factors:
         return ""
     if len(found.compared):
-        forest, pairs = effects_forest_data(found, contents.decimals_by_measure), interactions_data(found)
+        forest, pairs = family_forest_data(found, contents.decimals_by_measure), interactions_data(found)
         label = f"effect on {contents.label}"
         heat = draw_heat(pairs, ("factor", "factor"), label, contents.decimals, mid=0.0)
-        table = page.table(effects_table(found, contents.decimals), kind="long", name="effects")
+        table = page.table(family_table(found, contents.decimals), kind="long", name="effects")
         drawn = [
             page.figure(draw_forest(forest), "effects-forest", forest),
             table,
@@ -158,6 +162,23 @@ def factors(contents: Contents, comparison: Comparison) -> str:
         ]
     notes = map(page.paragraph, effects_remarks(found))
     return page.section("Factors", *drawn[:2], *notes, page.how_to_read(EFFECTS), *drawn[2:])
+
+
+def planned(contents: Contents, comparison: Comparison) -> str:
+    """Return section "Planned contrasts"; "" before any can be compared."""
+    found = comparison.planned
+    if not len(found.compared):
+        return ""
+    forest = family_forest_data(found, contents.decimals_by_measure)
+    table = page.table(family_table(found, contents.decimals), kind="long", name="planned", extra=DETAILS)
+    late = page.paragraph(late_text(found))
+    return page.section(
+        "Planned contrasts",
+        page.figure(draw_forest(forest), "planned", forest),
+        table,
+        late,
+        page.how_to_read(PLANNED),
+    )
 
 
 def items(contents: Contents) -> str:

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from analysis import page
-from analysis.answer import StudyAnswer, claims_answer, grid_answer, with_effects
+from analysis.answer import StudyAnswer, claims_answer, grid_answer, with_effects, with_planned
 from analysis.axis_pairs import apart_text, axis_pairs
 from analysis.comparison import Comparison
 from analysis.comparison_table import resolution_text
@@ -80,7 +80,9 @@ def least_difference(contents: Contents, comparison: Comparison | None) -> str:
     """Return the smallest difference that so many seeds find; "" where none is known."""
     if comparison is not None:
         known, label = [one for one in comparison.compared.values() if one], contents.label
-        least = 0.0 if any(one.criterion.is_anytime for one in known) else comparison.resolvable
+        planned = comparison.planned.compared["resolvable"]
+        least = float(planned.median()) if len(planned) else comparison.resolvable
+        least = 0.0 if any(one.criterion.is_anytime for one in known) else least
     else:
         found = _judged(contents)
         num_together, label = sum(one.num_together for one in found), found[0].measure if found else ""
@@ -118,7 +120,8 @@ def answer(contents: Contents, comparison: Comparison | None = None) -> StudyAns
         return StudyAnswer("No answer: its rows were not compared.")
     progress = stage_progress(contents, "grid")
     of_rows = grid_answer(comparison, progress, contents.decimals, less_is_better=less)
-    return with_effects(of_rows, comparison, contents.decimals)
+    of_rows = with_effects(of_rows, comparison, contents.decimals)
+    return with_planned(of_rows, comparison, contents.decimals)
 
 
 def facts(contents: Contents, comparison: Comparison | None) -> dict[str, str]:

@@ -6,10 +6,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis import comparison_table, page
-from analysis.answer import effects_table
+from analysis.answer import family_table
 from analysis.comparison import Comparison
 from analysis.contents import BASE, Contents, baseline_scores, labels, objective_decimals
-from analysis.figures.forest import differences_data, draw_forest, effects_forest_data
+from analysis.figures.forest import differences_data, draw_forest, family_forest_data
 from analysis.figures.pareto import draw_front
 from analysis.figures.search_features import draw_path, path_data
 from analysis.figures.searched import history_of
@@ -17,6 +17,7 @@ from analysis.formats import show_signed
 from analysis.scores import result_scores
 from analysis.search import settings, trials
 from analysis.sections.front import front_data, front_table
+from rse_study.results.comparing.contrasts import Family
 from rse_study.results.records import BASELINES
 from rse_study.results.study_record import margin_of
 
@@ -43,7 +44,10 @@ def picture(contents: Contents, comparison: Comparison | None) -> str:
     if comparison is None:
         found = _front(contents) or _path(contents) or _best(contents)
     else:
-        found = _effects(contents, comparison) or _rows(contents, comparison)
+        found = _family(contents, comparison.planned, "#section-planned-contrasts")
+        found = (
+            found or _family(contents, comparison.effects, "#section-factors") or _rows(contents, comparison)
+        )
     if found is None:
         return ""
     drawn = page.figure(found.drawn, "first", found.data)
@@ -83,14 +87,19 @@ def _rows(contents: Contents, comparison: Comparison) -> Picture | None:
     return Picture(_forest(contents, few), few, shown, link, told)
 
 
-def _effects(contents: Contents, comparison: Comparison) -> Picture | None:
-    """The effects of a factorial design on the objective."""
-    if not len(comparison.effects.compared):
+def _family(contents: Contents, found: Family, link: str) -> Picture | None:
+    """The planned contrasts, or the effects of a factorial design, on the objective."""
+    if not len(found.compared):
         return None
-    few = largest(effects_forest_data(comparison.effects, contents.decimals_by_measure))
-    table = effects_table(comparison.effects, contents.decimals)
-    shown = table.loc[table["effect"].isin(few["row"]), ["effect", "difference", comparison_table.VERDICT]]
-    return Picture(_forest(contents, few), few, shown, "#section-factors", f"On {contents.label}. {MARKS}")
+    frame = family_forest_data(found, contents.decimals_by_measure)
+    few, table = largest(frame), family_table(found, contents.decimals)
+    shown = table.loc[
+        table[found.noun].isin(few["row"]), [found.noun, "difference", comparison_table.VERDICT]
+    ]
+    told = f"On {contents.label}. {MARKS}" + f" The {len(few)} largest of {len(table)}." * (
+        len(few) < len(table)
+    )
+    return Picture(_forest(contents, few), few, shown, link, told)
 
 
 def _front(contents: Contents) -> Picture | None:

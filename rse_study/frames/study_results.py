@@ -17,6 +17,7 @@ from rse_study.registry import did_you_mean
 from rse_study.results.archive import unpack_archive
 from rse_study.results.comparing.contrasts import contrasts_frame, read_effects
 from rse_study.results.comparing.item_contrasts import crossed_frame, measured_items
+from rse_study.results.comparing.planned import read_planned
 from rse_study.results.device_time import gpus_per_worker, num_devices
 from rse_study.results.export import citation
 from rse_study.results.files.attack_file import is_attack_folder
@@ -219,6 +220,11 @@ class StudyResults:
     def effects(self) -> pd.DataFrame:
         """One row per measure and effect of a factorial design; empty for other studies."""
         return self._read(read_effects).frame
+
+    @cached_property
+    def planned(self) -> pd.DataFrame:
+        """One row per measure and contrast that the study's file plans."""
+        return self._read(read_planned).frame
 
     @cached_property
     def crossed(self) -> pd.DataFrame:

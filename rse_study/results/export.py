@@ -12,6 +12,7 @@ from pandas.api.types import is_numeric_dtype
 from rse_study.errors import InputError
 from rse_study.results.comparing.contrasts import read_effects
 from rse_study.results.comparing.item_contrasts import crossed_frame, measured_items
+from rse_study.results.comparing.planned import read_planned
 from rse_study.results.files.result_file import FILE_NAME, read_result
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
@@ -103,6 +104,8 @@ def _frames(reader: Reader) -> Iterator[tuple[str, pd.DataFrame]]:
     yield "evaluations", _with_rows(reader, scores, "subject")
     if reader.study().settings.grid.factorial:
         yield "effects", read_effects(reader).frame
+    if reader.study().settings.contrasts:
+        yield "planned", read_planned(reader).frame
     yield "crossed", crossed_frame(measured_items(reader))
     yield "importance", reader.importance()
     yield "revisions", reader.revisions()

@@ -22,7 +22,8 @@ def _columns() -> dict[str, tuple[FrameColumn, ...]]:
     with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             column = FrameColumn(row["column"], row["dtype"], row["meaning"])
-            found[row["frame"]] = (*found.get(row["frame"], ()), column)
+            for name in row["frame"].split():
+                found[name] = (*found.get(name, ()), column)
     return found
 
 

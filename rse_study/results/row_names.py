@@ -88,12 +88,18 @@ def find_row(
     return find_combination(wanted, axes, rows)
 
 
-def find_cells_row(study: StudyRecord, wanted: str, cells: "pd.DataFrame") -> str | None:
-    """Return the name of the row of `Reader.cells` that `find_row` finds."""
+def row_finder(study: StudyRecord, cells: "pd.DataFrame") -> Callable[[str], str | None]:
+    """Return what gives the name of the row of `Reader.cells` that `find_row` finds."""
     names = names_of_cells(study, cells)
     columns = zip(names, cells["label"], cells["proposal"], strict=True)
     rows = {name: {} if label else values for name, label, values in columns}
-    return find_row(study, wanted, rows, dict(zip(names, cells["trial"], strict=True)))
+    numbers = dict(zip(names, cells["trial"], strict=True))
+    return lambda wanted: find_row(study, wanted, rows, numbers)
+
+
+def find_cells_row(study: StudyRecord, wanted: str, cells: "pd.DataFrame") -> str | None:
+    """Return the name of the row of `Reader.cells` that is meant."""
+    return row_finder(study, cells)(wanted)
 
 
 def own_baseline(study: StudyRecord, cells: "pd.DataFrame") -> str:
@@ -122,16 +128,17 @@ def _agree(values: Mapping[str, str], proposal: Proposal, agrees: Callable[[str,
 
 
 def _is_equal(text: str, value: Any) -> bool:
-    number = _number(text)
+    number = number_of(text)
     return text == str(value) if number is None else isinstance(value, int | float) and number == value
 
 
 def _looks_equal(text: str, value: Any) -> bool:
-    number = _number(text)
+    number = number_of(text)
     return text == _shown(value) if number is None else _shown(number) == _shown(value)
 
 
-def _number(text: str) -> float | None:
+def number_of(text: str) -> float | None:
+    """Return the number that a text is, perhaps a fraction; None if it is none."""
     try:
         return float(Fraction(text.replace(" ", "")))
     except (ValueError, ZeroDivisionError):

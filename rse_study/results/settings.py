@@ -109,6 +109,7 @@ class StudySettings(_Settings):
     grid: GridSettings = GridSettings()
     paper: Paper = Paper()
     search: dict[str, Any] = Field(default_factory=dict)
+    contrasts: dict[str, dict[str, float | str]] = Field(default_factory=dict)
     seeds: tuple[int, ...] = ()
     """all that a row or trial may have"""
     until_decided: UntilDecided | None = None

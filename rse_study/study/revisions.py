@@ -235,16 +235,20 @@ def _grid(path: str, old: dict[str, Any], new: dict[str, Any], kind: StudyKind) 
                 yield from _stays(f"{path}.{key}.{name}", before, now, kind)
     if old.get("resolution") != new.get("resolution"):
         yield from _free(f"{path}.resolution", old.get("resolution"), new.get("resolution"), kind)
-    yield from _rows(old["rows"], new["rows"])
+    yield from _named("rows", old["rows"], new["rows"])
     if old.get("baseline", "") != new["baseline"]:
         yield from _free(f"{path}.baseline", old.get("baseline", ""), new["baseline"], kind)
 
 
-def _rows(old: dict[str, Any], new: dict[str, Any]) -> FieldChanges:
-    yield from _counted("rows", list(old), list(new))
+def _named(
+    noun: str, old: dict[str, Any] | None, new: dict[str, Any] | None, kind: StudyKind = "grid"
+) -> FieldChanges:
+    """Allow every change of things with a name."""
+    old, new = old or {}, new or {}
+    yield from _counted(noun, list(old), list(new))
     num_changed = sum(old[label] != new[label] for label in old if label in new)
     if num_changed:
-        yield f"rows changed: {num_changed}"
+        yield f"{noun} changed: {num_changed}"
 
 
 def _counted(noun: str, old: Sequence[Any], new: Sequence[Any], kind: StudyKind = "grid") -> Iterator[str]:
@@ -263,6 +267,7 @@ CHANGE_RULES: dict[str, Callable[[str, Any, Any, StudyKind], FieldChanges]] = {
     "base": _base,
     "early_stopping": _early_stopping,
     "grid": _grid,
+    "contrasts": _named,
     "search": _search,
     "num_trials": _grows,
     "search_budget": _search_budget,

@@ -36,6 +36,7 @@ def study_of(
     objective=OBJECTIVE,
     factorial=False,
     until=None,
+    contrasts=None,
 ):
     """The record of such a study. `less`: metrics that their evaluation calls better where they are smaller.
 
@@ -51,6 +52,7 @@ def study_of(
         labelled = {row: {} for row in rows if not proposal_of(row)}
         resolved["grid"] = {"factorial": axes, "resolution": 4, "rows": labelled, "baseline": baseline}
     resolved |= {"paper": paper} if paper else {}
+    resolved |= {"contrasts": contrasts} if contrasts else {}
     resolved |= {"seeds": {"until": "decided", **until}} if until else {}
     num_seeds = until["at_most"] if until else num_seeds
     resolved |= {"base": {"encoder": {"name": encoder}}} if encoder else {}

@@ -6,8 +6,8 @@ from math import inf
 import pandas as pd
 import pytest
 
-from analysis.answer import effects_remarks, effects_table
-from analysis.figures.forest import draw_forest, effects_forest_data, hover
+from analysis.answer import effects_remarks, family_table
+from analysis.figures.forest import draw_forest, family_forest_data, hover
 from analysis.figures.lines import draw_heat, interactions_data
 from analysis.paper.layout import write_layouts
 from analysis.report import render
@@ -53,13 +53,13 @@ def half(read):
 
 
 def test_the_table_has_every_effect_and_of_a_fraction_what_its_sum_is_of(full, half):
-    table = effects_table(full[0].effects)
+    table = family_table(full[0].effects)
     assert table["effect"].tolist()[:5] == [*FACTORS, "PGD x eta"]
     assert len(table) == 4 + 6
     assert table["difference"].tolist()[4] == "+1.00"
     assert "and, in its sum" not in table
     assert "every main effect and pair has a contrast of its own" in effects_remarks(full[0].effects)[0]
-    table = effects_table(half[0].effects).set_index("effect")
+    table = family_table(half[0].effects).set_index("effect")
     assert table.loc["PGD x eta", "and, in its sum"] == "masks x RTD"
     assert table.loc["PGD", "and, in its sum"] == ""
     assert "7 contrasts, of which 3 are sums: PGD x eta + masks x RTD" in effects_remarks(half[0].effects)[0]
@@ -126,7 +126,7 @@ def test_where_confidence_sequences_decide_they_are_shown_and_no_power_is_promis
     comparison, found = full
     ends = {"anytime_low": -7.5, "anytime_high": 8.5}
     looked = with_frame(comparison, criterion="anytime", verdict="undecided", excludes_zero=False, **ends)
-    table, told = effects_table(looked.effects), answer(found, looked).text
+    table, told = family_table(looked.effects), answer(found, looked).text
     assert set(table["95%, at any time"]) == {"[\N{MINUS SIGN}7.50, +8.50]"}
     assert "95%, all effects at once" not in table
     assert "[\N{MINUS SIGN}7.50, +8.50] (95% confidence sequences for all effects at once)" in told
@@ -136,10 +136,10 @@ def test_where_confidence_sequences_decide_they_are_shown_and_no_power_is_promis
         effects_remarks(looked.effects)
     )
     decimals = dict.fromkeys(comparison.effects.frame["measure"], 2)
-    assert (effects_forest_data(looked.effects, decimals)[["low", "high"]] == [-7.5, 8.5]).all(axis=None)
+    assert (family_forest_data(looked.effects, decimals)[["low", "high"]] == [-7.5, 8.5]).all(axis=None)
     unbounded = with_frame(looked, anytime_low=-inf, anytime_high=inf).effects
-    assert set(effects_table(unbounded)["95%, at any time"]) == {"[no bounds yet]"}
-    frame = effects_forest_data(unbounded, decimals)
+    assert set(family_table(unbounded)["95%, at any time"]) == {"[no bounds yet]"}
+    frame = family_forest_data(unbounded, decimals)
     assert frame[["low", "high"]].isna().all(axis=None)
     assert "no bounds yet, 5 seeds" in hover(next(frame.itertuples()))
     assert {trace.name for trace in draw_forest(frame).data} == set(frame["measure"])

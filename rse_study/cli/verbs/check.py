@@ -3,12 +3,12 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pandas as pd
 import typer
 
-from analysis.answer import effects_remarks, effects_table
+from analysis.answer import effects_remarks, family_table, late_text
 from analysis.columns_table import column_remarks, wide_table
 from analysis.comparison import Comparison, read_comparison
 from analysis.comparison_table import BETTER, COMPUTE, EXACT, HOLM, claims_table, remarks, rows_table
@@ -95,7 +95,8 @@ def _print_json(comparison: Comparison, contrasts: pd.DataFrame, inert: Sequence
         "baseline": comparison.baseline,
         "is_complete": comparison.is_complete,
         "criterion": f"{comparison.criterion_text} {comparison.scores.criterion.assumption}".strip(),
-        "contrasts": json.loads(contrasts.to_json(orient="records", double_precision=15)),
+        "contrasts": _records(contrasts),
+        **({"planned": _records(planned)} if len(planned := comparison.planned.frame) else {}),
         "claims": claims_table(comparison).to_dict("records"),
         "inert": inert,
         "exit_code": code,
@@ -104,9 +105,16 @@ def _print_json(comparison: Comparison, contrasts: pd.DataFrame, inert: Sequence
     return code
 
 
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return json.loads(frame.to_json(orient="records", double_precision=15))  # type: ignore[no-any-return]
+
+
 def show_comparison(comparison: Comparison, is_wide: bool = False) -> None:
     """Print rows, columns, claims and remarks, of tables as much as there is room for."""
     screen.announce(f"{comparison.name}: {comparison.label}")
+    if len(planned := family_table(comparison.planned)):
+        screen.print_table(planned, SEE_ALL, droppable=LEAST_IMPORTANT, is_wide=is_wide)
+        screen.announce(*filter(None, (late_text(comparison.planned),)), "")
     screen.print_table(rows_table(comparison), SEE_ALL, droppable=LEAST_IMPORTANT, is_wide=is_wide)
     screen.announce("")
     if comparison.columns:
@@ -115,7 +123,7 @@ def show_comparison(comparison: Comparison, is_wide: bool = False) -> None:
         screen.print_table(wide_table(comparison.columns), SEE_ALL, is_wide=is_wide)
         screen.announce(*column_remarks(comparison.columns, comparison.table), "")
     if comparison.effects.factors:
-        if len(effects := effects_table(comparison.effects)):
+        if len(effects := family_table(comparison.effects)):
             screen.print_table(effects, SEE_ALL, droppable=LEAST_IMPORTANT, is_wide=is_wide)
         screen.announce(*effects_remarks(comparison.effects), "")
     for judged in claims_table(comparison).itertuples():

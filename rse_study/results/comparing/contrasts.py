@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import nan
 from string import ascii_letters
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
@@ -121,22 +121,35 @@ def _too_few(sample: list[float]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class FactorEffects:
-    """Effects of a design on every measure, each measure adjusted for all its effects."""
+class Family:
+    """Contrasts of rows on every measure, of each measure adjusted for all of them."""
 
+    frame: pd.DataFrame
+    """a row per measure and contrast, the objective first, named in the column `noun`"""
+    noun: ClassVar[str]
+
+    @property
+    def compared(self) -> pd.DataFrame:
+        """Those on the objective that at least 3 seeds have."""
+        return self.frame[(self.frame["metric"] == "") & self.frame["sd"].notna()]
+
+    @property
+    def is_anytime(self) -> bool:
+        """Whether confidence sequences decide."""
+        return bool((self.compared["criterion"] == "anytime").any())
+
+
+@dataclass(frozen=True)
+class FactorEffects(Family):
+    """Effects of a design."""
+
+    noun = "effect"
     factors: Mapping[str, tuple[Any, ...]]
     """Both levels by factor; empty for a grid without a design."""
     effects: tuple[Effect, ...]
     """Empty until every row of the design is in the ledger."""
-    frame: pd.DataFrame
-    """`open_study(...).effects`: a row per measure and effect, the objective first."""
     num_dropped: int
     """Seeds of the objective that lack a row."""
-
-    @property
-    def compared(self) -> pd.DataFrame:
-        """The effects on the objective that at least 3 seeds have."""
-        return self.frame[(self.frame["metric"] == "") & self.frame["sd"].notna()]
 
 
 def read_effects(reader: Reader) -> FactorEffects:
@@ -159,7 +172,7 @@ def read_effects(reader: Reader) -> FactorEffects:
         )
     ]
     num_dropped = int(scores[""].table.loc[list(weights[0])].isna().any().sum()) if effects else 0
-    return FactorEffects(factors, effects, frame_of(lines, "effects"), num_dropped)
+    return FactorEffects(frame_of(lines, "effects"), factors, effects, num_dropped)
 
 
 def _levels_by_row(reader: Reader, factors: Mapping[str, tuple[Any, ...]]) -> dict[str, tuple[int, ...]]:

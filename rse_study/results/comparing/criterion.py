@@ -143,20 +143,20 @@ def criterion_of(study: StudyRecord, revisions: pd.DataFrame, cells: pd.DataFram
     It is about a grid's rows, or a search's confirmed trials. The interval for a fixed number of seeds decides if they
     were chosen before the first result and never changed. `cells` are those of `Reader.cells`, with retired ones.
     """
-    looked = list(_after_a_look(study, revisions, cells))
+    looked = list(after_a_look(study, revisions, cells))
     rule = Criterion(
         margin=margin_of(study), unit=unit_of(study, ""), margins_seen=_margins_seen(study, looked)
     )
     if isinstance(_seeds(study, study.resolved), Mapping):
         return replace(rule, is_anytime=True, why="seeds are added until a row is decided")
-    changed = _changed_after_a_look(study, looked)
+    changed = _changedafter_a_look(study, looked)
     if changed:
         return replace(rule, is_anytime=True, why=changed)
     return replace(rule, why="the seeds were chosen before the first result")
 
 
-def _after_a_look(study: StudyRecord, revisions: pd.DataFrame, cells: pd.DataFrame) -> Iterator[Look]:
-    """Yield the number of each revision made when results were there, with the frozen study before it and its own."""
+def after_a_look(study: StudyRecord, revisions: pd.DataFrame, cells: pd.DataFrame) -> Iterator[Look]:
+    """Yield revisions made when results were there: number, settings before, after."""
     stage = "grid" if study.kind == "grid" else "confirm"
     cells = cells[(cells["stage"] == stage) & (cells["status"] == "complete")]
     for (_, before), (_, now) in pairwise(revisions.iterrows()):
@@ -176,7 +176,7 @@ def _margins_seen(study: StudyRecord, looked: Iterable[Look]) -> tuple[float, ..
     return tuple(seen)
 
 
-def _changed_after_a_look(study: StudyRecord, looked: Iterable[Look]) -> str:
+def _changedafter_a_look(study: StudyRecord, looked: Iterable[Look]) -> str:
     """Name the revisions that added or removed seeds when results were there; "" without any."""
     found = []
     for number, *both in looked:

@@ -1,6 +1,6 @@
 """Rules of any study, whether it is a grid or a search, beyond single fields."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import prod
 from pathlib import Path
@@ -10,6 +10,7 @@ from rse_study.data.attack_sets import tasks_seen_with
 from rse_study.downstream import all_evaluations
 from rse_study.evaluation import class_in, evaluation_class
 from rse_study.registry import did_you_mean
+from rse_study.results.comparing.planned import BY, contrasts_of, weights_of
 from rse_study.results.row_names import find_combination, row_name
 from rse_study.results.settings import UntilDecided
 from rse_study.study.checking import broken_by, study_rule, trials_rule
@@ -21,6 +22,7 @@ from rse_study.study.definition.rows import MAX_ROWS, Row, combinations_of
 from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
 
+NO_SUM = 1e-9  # of weights such as 1/3
 JUDGES = ("selection.dev", "replayed")
 MADE_FROM_CORPUS = ("tiny", "tiny-vectors")  # encoders that depend on the corpus
 
@@ -29,16 +31,59 @@ MADE_FROM_CORPUS = ("tiny", "tiny-vectors")  # encoders that depend on the corpu
 def baseline_row(study: Study) -> RuleProblems:
     """Require that the baseline is a row."""
     grid = study.grid
-    if grid is None or not grid.baseline or grid.baseline in grid.rows:
-        return
-    combinations = _combinations(grid)
-    is_one = grid.baseline in combinations
-    if not is_one and not find_combination(
-        grid.baseline, {name: name for name in grid.domains}, combinations
-    ):
+    if grid is not None and grid.baseline and not (rows := _RowsByName(grid)).find(grid.baseline):
         rule = "must be a row of the grid, with which the others are compared"
-        known = did_you_mean(grid.baseline, [*grid.rows, *combinations])
+        known = did_you_mean(grid.baseline, rows.names)
         yield f"grid.baseline = {grid.baseline!r}", rule, known or "Name a row in grid.rows, or remove it"
+
+
+@study_rule
+def planned_contrasts(study: Study) -> RuleProblems:
+    """Require that a planned contrast is a difference of rows."""
+    if study.contrasts and study.grid is None:
+        rule = "compare rows of a grid; a search's trials are confirmed beside its base"
+        yield "contrasts", rule, "Remove them (if they are inherited: `contrasts: null`)"
+        return
+    rows = _RowsByName(study.grid or Grid())
+    for name, written in (study.contrasts or {}).items():
+        yield from ((f"contrasts.{name}{at}", rule, remedy) for at, rule, remedy in _faults(written, rows))
+
+
+def _faults(written: Mapping[str, float | str], rows: "_RowsByName") -> RuleProblems:
+    axes, labels = {name: domain.values() for name, domain in rows.grid.domains.items()}, rows.grid.rows
+    weights = weights_of(written)
+    if len(weights) < 2 or not abs(sum(weights.values())) < NO_SUM or 0 in weights.values():
+        rule = "must weigh two rows or more by numbers that sum to 0"
+        yield f" = {dict(written)}", rule, "Write `{this row: 1, that row: -1}`"
+    elif (axis := written.get(BY)) is not None and axis not in axes:
+        yield (
+            f".{BY} = {axis!r}",
+            f"must be one of {rows.grid.at}",
+            did_you_mean(str(axis), axes) or "Remove it",
+        )
+    elif axis is not None and labels.keys() >= weights.keys():
+        yield f".{BY} = {axis!r}", "changes nothing: all its rows have names", "Remove it"
+    else:
+        for name, one in contrasts_of("", written, labels, axes):
+            found = {row: rows.find(row) for row in one}
+            if lost := [row for row in one if not found[row]]:
+                yield f": no row {lost[0]!r}", "weighs rows of the grid", did_you_mean(lost[0], rows.names)
+                return
+            if len(set(found.values())) < len(one):
+                yield name, "names a row twice", "Add up its weights"
+                return
+
+
+class _RowsByName:
+    """Rows of a grid, found by their name or values."""
+
+    def __init__(self, grid: Grid) -> None:
+        self.grid, self._combinations = grid, _combinations(grid)
+        self.names = [*grid.rows, *self._combinations]
+
+    def find(self, wanted: str) -> str | None:
+        axes = {name: name for name in self.grid.domains}
+        return wanted if wanted in self.names else find_combination(wanted, axes, self._combinations)
 
 
 @study_rule

@@ -110,6 +110,9 @@ class Study(Spec):
     grid: Grid | None = None
     search: dict[str, AnyDomain] | None = field(None, min_length=1)
     """at least one axis"""
+    contrasts: dict[str, dict[str, float | str]] | None = None
+    """planned, of a grid's rows: by name, weights that sum to 0, `{gradient: 1, noise: -1}`, and perhaps `by: beta`, at
+    each of whose values it is taken; all are judged as one family, and lead the report"""
     num_trials: PositiveInt = 16
     """of a search"""
     sampler: parts.Sampler = parts.Sampler()

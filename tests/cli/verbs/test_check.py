@@ -69,6 +69,20 @@ def test_effects_of_a_design_are_printed_below_its_rows(rse, little):
     assert "Factors: design 2^2: every main effect and pair has a contrast of its own." in lines
 
 
+def test_planned_contrasts_come_first(rse, little):
+    rows = {"SimCSE": SIMCSE, "A": above(SIMCSE, (1, 2, 3, 4)), "B": above(SIMCSE, (0, -1, 1, 0))}
+    little(rows, baseline="SimCSE", contrasts={"A minus B": {"A": 1, "B": -1}})
+    lines = rse("check", "little").out.splitlines()
+    headings = [number for number, line in enumerate(lines) if line.split("  ")[0] in ("contrast", "row")]
+    assert [lines[number].split("  ")[0] for number in headings] == ["contrast", "row"]
+    assert lines[headings[0] + 1].startswith("A minus B  ")
+    assert {one["contrast"] for one in json.loads(rse("check", "little", "--json").out)["planned"]} == {
+        "A minus B"
+    }
+    little({"A": SIMCSE})
+    assert "planned" not in json.loads(rse("check", "little", "--json").out)
+
+
 WORSE = {"rho = 0": SIMCSE, "rho = 1": above(SIMCSE, (1, 2, 3, 4))}
 OPEN = (*SIMCSE[:2], tabled.PLANNED, tabled.RUNNING)
 TO_RUN = "Incomplete: cells of 1 row are still to run."

@@ -81,6 +81,13 @@ search.N.into=[pgd.num_steps, pgd.num_steps] -> search.N.into
 base.corpus.source=[nowhere.txt, neither.txt] -> base.corpus.source = 'neither.txt'
 base.selection.dev=STS-B
 """,
+    "a planned contrast": """
+contrasts.gain={paper: 1} -> contrasts.gain = {'paper': 1.0}
+contrasts.gain={paper: 1, again: 1} -> contrasts.gain = {'paper': 1.0, 'again': 1.0}
+contrasts.gain={paper: 1, again: x} -> contrasts.gain = {'paper': 1.0, 'again': 'x'}
+contrasts.gain={paper: 1, nowhere: -1} -> contrasts.gain: no row 'nowhere'
+contrasts.gain={paper: 1, nowhere: -1, by: rho} -> contrasts.gain.by = 'rho'
+""",
     "contradiction": """
 seeds=[0, 0] -> seeds.1
 seeds=[7, 0, 9] -> seeds

@@ -52,6 +52,8 @@ tune_each=norm;;early_stopping=null;;num_trials=18;;sampler.name=quasi_random ->
     fixed list of points, in which values do not take turns. Use tpe or random
 tune_each=norm;;early_stopping=null;;num_trials=3;;confirm.num_best=2 -> confirm.num_best = 2: must be <= num_trials =
     3 / 3 values of norm. Confirm fewer, or run more
+contrasts={gain: {a: 1, b: -1}} -> contrasts: compare rows of a grid; a search's trials are confirmed beside its base.
+    Remove them (if they are inherited: `contrasts: null`)
 seeds={until: decided} -> seeds.until = 'decided': is for grids, whose rows are compared with a baseline; a search
     runs one seed. Give one, `seeds: [0]`, and the bounds to `confirm.seeds`
 evaluations=[STS-B/tets] -> evaluations.0 = 'STS-B/tets': no such evaluation. Did you mean 'STS-B/test'?

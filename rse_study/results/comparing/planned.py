@@ -1,0 +1,92 @@
+"""Contrasts that a study's file plans: weighted sums of its rows, judged together.
+
+They are one family: intervals and p hold for all of a measure at once. One that was added or changed when results were
+there says so.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import Any
+
+from rse_study.results.comparing import comparisons
+from rse_study.results.comparing.contrasts import Family, measures_of, numbers_of
+from rse_study.results.comparing.criterion import after_a_look
+from rse_study.results.frame_columns import frame_of
+from rse_study.results.reader import Reader
+from rse_study.results.row_names import number_of, row_finder, row_name
+
+BY = "by"
+"""the key of a contrast that names an axis, at each of whose values it is taken"""
+WrittenContrast = Mapping[str, float | str]
+
+
+@dataclass(frozen=True)
+class PlannedContrasts(Family):
+    """The contrasts of a study's file whose rows are in the ledger."""
+
+    noun = "contrast"
+
+
+def read_planned(reader: Reader) -> PlannedContrasts:
+    """Return the planned contrasts on every measure, the objective first."""
+    study, cells = reader.study(), reader.cells()
+    find, since = row_finder(study, cells), _since(reader)
+    axes = {axis.name: axis.choices for axis in study.axes}
+    known: dict[str, tuple[str, dict[str, float]]] = {}
+    for written, content in study.settings.contrasts.items():
+        for name, weights in contrasts_of(written, content, study.settings.grid.rows, axes):
+            rows = {find(row): weight for row, weight in weights.items()}
+            if None not in rows:
+                known[name] = written, rows  # type: ignore[assignment]
+    measures, lines = measures_of(study) if known else {}, []
+    for metric, scores in comparisons.scores_by_metric(reader, measures).items():
+        here = {name: one for name, one in known.items() if {*one[1]} <= {*scores.table.index}}
+        of_rows = [weights for _, weights in here.values()]
+        compared = comparisons.compare(scores.table, of_rows, criterion=scores.criterion)
+        fixed = {"measure": measures[metric], "metric": metric, "less_is_better": scores.less_is_better}
+        for (name, (written, weights)), one in zip(here.items(), compared, strict=True):
+            own = {"contrast": name, "since": since.get(written, "")}
+            lines.append(fixed | own | numbers_of(scores, weights, one))
+    return PlannedContrasts(frame_of(lines, "planned"))
+
+
+def contrasts_of(
+    name: str, written: WrittenContrast, labels: Collection[str], axes: Mapping[str, Sequence[Any]]
+) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield a written contrast by name, for each value of its axis `by`.
+
+    With `by: beta`, `gradient` is the row "beta = 0.002, ascent = gradient", and so on; a row with a name is itself.
+    """
+    weights = weights_of(written)
+    axis = written.get(BY)
+    if axis is None:
+        yield name, weights
+        return
+    others = [other for other in axes if other != axis]
+    for value in axes.get(str(axis), ()):
+        rows = {
+            row if row in labels else f"{axis} = {value}, {_setting(row, others)}": weight
+            for row, weight in weights.items()
+        }
+        yield f"{name}, {row_name('', {str(axis): value})}", rows
+
+
+def weights_of(written: WrittenContrast) -> dict[str, float]:
+    """Return the weights by row, numbers or fractions; NaN for what is neither."""
+    numbers = {row: number_of(str(weight)) for row, weight in written.items() if row != BY}
+    return {row: nan if number is None else number for row, number in numbers.items()}
+
+
+def _setting(row: str, others: Sequence[str]) -> str:
+    """Return the other half of a row's name; of a single other axis, the value says it."""
+    return f"{others[0]} = {row}" if len(others) == 1 and "=" not in row else row
+
+
+def _since(reader: Reader) -> dict[str, str]:
+    """Return since which revision contrasts are as they are, if there were results before it."""
+    found = {}
+    for number, *both in after_a_look(reader.study(), reader.revisions(), reader.cells(retired=True)):
+        old, new = (study.get("contrasts") or {} for study in both)
+        found |= {name: f"revision {number}" for name in new if new[name] != old.get(name)}
+    return found
