@@ -10,6 +10,7 @@ pair have right. `--out` writes them and each cell's values as CSV.
 """
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,31 +25,9 @@ from rse_study.results.comparing.item_contrasts import MeasuredItems, measured_i
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.reader import Reader
 from rse_study.results.row_names import own_baseline
+from rse_study.study.checking.validation import read_study
 
-OF_ATTACKS = (
-    ("gradient", "SimCSE, 100 steps"),
-    ("gradient", "noise"),
-    ("L2P-CSR", "SimCSE, 100 steps"),
-)
-PLANNED = {
-    "compute-minilm": (
-        ("gradient", "noise"),
-        ("gradient", "SimCSE"),
-        ("gradient", "SimCSE, 100 steps"),
-        ("gradient at 1e-4", "noise at 1e-4"),
-        ("gradient at 1e-4", "SimCSE at 1e-4"),
-        ("gradient at 1e-4", "SimCSE at 1e-4, 100 steps"),
-    ),
-    "heads-minilm": (
-        ("V-advCSE, SimCSE's head", "SimCSE"),
-        ("V-advCSE", "SimCSE, V-advCSE's head"),
-        ("ConSERT, SimCSE's head, tau and dropout", "SimCSE"),
-        ("ConSERT", "SimCSE, ConSERT's head and tau"),
-    ),
-    "attacks-minilm": OF_ATTACKS,
-    "attacks-sst2-minilm": OF_ATTACKS,
-}
-"""by study, pairs of rows of which the first minus the second is asked"""
+STUDIES = Path(__file__).parents[1] / "search_spaces" / "minilm"
 COMMON_INPUTS = "of the inputs that both have right"
 SUCCESS = {
     f"attack-{inputs}/{recipe.lower()}/success_rate": f"success of {recipe} on {title} (%)"
@@ -75,7 +54,7 @@ def differences_of(reader: Reader) -> pd.DataFrame:
 
     Those of attacks' success also on only those inputs that both rows have right.
     """
-    planned, names = PLANNED[reader.study().name], NAMES | SUCCESS
+    planned, names = pairs_of(reader.study().name), NAMES | SUCCESS
     lines: list[dict[str, Any]] = []
     for measure in measured_items(reader, minus=own_baseline(reader.study(), reader.cells())):
         if measure.metric in names:
@@ -87,6 +66,13 @@ def differences_of(reader: Reader) -> pd.DataFrame:
                     on_common_inputs(measure, *pair), f"{name}, {COMMON_INPUTS}", [pair], at_once
                 )
     return pd.DataFrame(lines)
+
+
+def pairs_of(study: str) -> list[tuple[str, str]]:
+    """Return the pairs of rows whose difference the file of a study plans."""
+    planned = read_study(STUDIES / f"{study.replace('-', '_')}.yaml").study.contrasts or {}
+    by_weight = ({weight: row for row, weight in one.items()} for one in planned.values())
+    return [(rows[1.0], rows[-1.0]) for rows in by_weight]
 
 
 def _lines_of(

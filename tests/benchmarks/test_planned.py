@@ -10,7 +10,6 @@ import pytest
 from benchmarks import checkpoints, curves, pairs, parts
 from rse_study.results.archive import unpack_archive
 from rse_study.results.reader import Reader
-from rse_study.study.checking.validation import read_study
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 OVER_CHECKPOINTS = {
@@ -59,13 +58,6 @@ def test_a_page_and_its_tables_are_computed_from_the_archive(study, tmp_path):
     found = {cell for text in tables for cell in re.findall(r"[+-]\d+\.\d\d \[[^]]+\]", text)}
     assert found <= differences
     assert found or generated & {*tables}, "the page shows none of it"
-
-
-@pytest.mark.parametrize("study", pairs.PLANNED)
-def test_the_planned_pairs_are_rows_of_their_study(study):
-    file = RESULTS.parents[1] / "search_spaces" / "minilm" / f"{study.replace('-', '_')}.yaml"
-    rows = {row.label for row in read_study(file).rows}
-    assert {name for pair in pairs.PLANNED[study] for name in pair} <= rows
 
 
 def cells_of(study):
