@@ -58,8 +58,9 @@ check-slow: setup ## the rest of it: kills by the dozen, Ray Train, every moment
 schema: $(VENV)/.runtime ## the JSON schema that editors check study files with
 	$(BIN)/python -m rse_study.study.definition.schema > search_spaces/study.schema.json
 
-methods: $(VENV)/.runtime ## docs/methods.md from the registry
+methods: $(VENV)/.runtime ## docs/methods.md and docs/fields.md from the registry and the schema
 	$(BIN)/python -m rse_study.methods.describe > docs/methods.md
+	$(BIN)/python -m rse_study.study.definition.fields > docs/fields.md
 
 setup: $(VENV)/.development ## everything for development, once
 

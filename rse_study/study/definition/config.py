@@ -102,12 +102,17 @@ class Study(Spec):
 
     removed: ClassVar = REMOVED
     name: str = field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=64)
+    """of its folder in the store"""
     question: str = field(min_length=1)
+    """what the report answers"""
     notes: str = field("", neutral="")
     """shown on the first screen of its report"""
     tags: tuple[str, ...] = field((), neutral=())
+    """shown in its report and by `studies`"""
     base: Trial
+    """around which rows and proposals vary"""
     grid: Grid | None = None
+    """rows to compare, instead of `search`"""
     search: dict[str, AnyDomain] | None = field(None, min_length=1)
     """at least one axis"""
     contrasts: dict[str, dict[str, float | str]] | None = None
@@ -117,37 +122,47 @@ class Study(Spec):
     """of a search"""
     sampler: parts.Sampler = parts.Sampler()
     search_seed: NonNegativeInt = 0
+    """of its proposals"""
     tune_each: str = ""
     """axis of a search whose values, methods perhaps, get the same number of trials, in turn; the best of each is
     confirmed"""
     early_stopping: EarlyStopping | None = None
+    """rule by which a search ends its worse trials early"""
     seeds: parts.ListedOrDecided = (0,)
     """of a grid: all of them for every row, or {until: decided, at_least: 3, at_most: 16}: further ones for undecided
     rows only; of a search: a single one, for all trials"""
     objective: parts.Objective = parts.Objective()
+    """what decides, and its direction"""
     objectives: tuple[parts.Objective, ...] = ()
     """of a search, two to four at once, instead of `objective`: what is sought is their Pareto front"""
     search_budget: SearchBudget | None = None
+    """ends a search before its num_trials"""
     margin: float | None = field(None, ge=0, neutral=None)
     """the largest difference that does not matter, in the unit of the objective: rows whose interval lies within it are
     the same as the baseline; by default 0.5 points of a correlation or another score x 100, and 0 (none) of a loss"""
     evaluations: tuple[str, ...] = ()
     """task/split, task/preset or task/recipe; in a search, of confirmed trials only"""
     attacks: Attacks = Attacks()
+    """settings of evaluations under attack"""
     fine_tuning: FineTuning = FineTuning()
     """of the classifiers that evaluations ask for"""
     tasks: Tasks = Tasks()
     """of evaluations that end in /fine_tuned"""
     confirm: parts.Confirm | None = None
+    """the best trials of a search, run again with seeds of their own"""
     ablation_path: parts.AblationPath | None = None
+    """from the base to the best trial, one axis at a time"""
     paper: Paper | None = None
+    """the table whose claims are checked"""
     keep_models: Literal["final", "best", "none"] = "final"
     """final: every cell's, so that a new evaluation trains nothing again; best: the best cell's of a grid, those of
     confirmed trials of a search; others go as soon as they have their scores. `plan` says what they take"""
     keep_items: bool = field(True, neutral=True)
     """whether every evaluation leaves the score of each pair or input with the cell, some 100 kB for seven STS sets"""
     resources: parts.Resources = parts.Resources()
+    """of each cell"""
     allowance: parts.Allowance = parts.Allowance()
+    """the most that it may cost"""
     storage: str = ""
     """folder that all nodes see, or URL (s3, gs), of what nodes of a cluster exchange; empty: the study's own folder"""
     baselines: tuple[Baseline, ...] = ("token_overlap", "untrained", "start")

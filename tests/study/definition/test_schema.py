@@ -5,8 +5,12 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft7Validator
 
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.fields import page
+from rse_study.study.definition.parts import Resources
 from rse_study.study.definition.paths import overlay
 from rse_study.study.definition.schema import json_schema
+from rse_study.training.trial import Trial
 from rse_study.yaml12 import read_yaml
 from tests.cases import cases
 
@@ -24,6 +28,13 @@ def validator():
 def test_the_shipped_schema_is_that_of_the_code():
     shipped = json.loads(SCHEMA.read_text(encoding="utf-8"))
     assert shipped == json_schema(), "run `make schema`"
+
+
+def test_the_page_of_fields_is_made_from_it_and_has_every_field():
+    written = (SHIPPED.parent / "docs" / "fields.md").read_text(encoding="utf-8")
+    assert written == page(), "run `make methods`"
+    fields = [name for part in (Study, Trial, Resources) for name in part.model_fields]
+    assert [name for name in fields if f"\n| `{name}` |" not in written] == []
 
 
 STUDIES = sorted(path for path in SHIPPED.rglob("*.yaml") if path.parent.name not in ("bases", "trials"))
