@@ -220,7 +220,8 @@ def draw_parallel(
 ) -> go.Figure:
     """Draw one axis below the other, the objective first, and a line per trial.
 
-    `marked` has the scores of the best trial and of the base.
+    `marked` has the scores of the best trial and of the base. Plotly's own parallel coordinates, which can be brushed,
+    compile code in the browser, which a report's security policy forbids.
     """
     drawn = visualization().plot_parallel_coordinate(
         study, params=list(headings), target=first_value, target_name=label
