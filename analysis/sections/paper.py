@@ -1,6 +1,7 @@
 """A study beside its paper: the table's columns, and the papers' own figures."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -12,8 +13,10 @@ from analysis.contents import Contents
 from analysis.figures import papers
 from analysis.figures.forest import columns_forest_data, draw_forest
 from analysis.figures.lines import draw_measures, measures_data
+from analysis.paper.columns import TOGETHER, columns_of
 from analysis.paper.tables import figures
 from analysis.scores import result_cells
+from analysis.sections.results import along_axes
 
 LEGEND = (
     "Our values, the paper's in parentheses. If the 95% interval of our difference, for all cells at once, excludes "
@@ -85,8 +88,10 @@ def paper_table(comparison: Comparison) -> str:
 
 def paper_figure(contents: Contents) -> str:
     """Return section "As the papers draw it"; "" if no figure is about this study."""
-    parts = [*pairs(contents), *geometry(contents), *along(contents), *cosines(contents), *planes(contents)]
-    told = remark(contents, has_lines=bool(along(contents)))
+    average = of_the_average(contents)
+    parts = [*average, *pairs(contents), *geometry(contents), *along(contents)]
+    parts += [*cosines(contents), *planes(contents)]
+    told = remark(contents, is_drawn=bool(average or along(contents)))
     if not parts and not told:
         return ""
     return page.section("As the papers draw it", page.paragraph(told), *parts, name="paper-figure")
@@ -97,16 +102,34 @@ def repeated(contents: Contents) -> str:
     return contents.study.settings.paper.table
 
 
-def remark(contents: Contents, *, has_lines: bool) -> str:
+def of_the_average(contents: Contents) -> list[str]:
+    """Return the map or line of a figure whose y is a mean over sets; none before they are measured."""
+    name, study = repeated(contents), contents.study
+    column = next(iter(columns_of(name, study.encoder)), None) if name in DRAWN_ABOVE else None
+    metrics = column.metric.split(TOGETHER) if column else []
+    if column is None or len(metrics) < 2:
+        return []
+    found = contents.evaluations[contents.evaluations["metric"].isin(metrics)]
+    means = found.pivot(index="subject", columns="metric", values="value").reindex(columns=metrics)
+    averaged = contents.cells["identity"].map(means.mean(axis=1, skipna=False))
+    drawn = along_axes(
+        replace(contents, cells=contents.cells.assign(objective=averaged)), column.name, "paper-"
+    )
+    title = f"{name}: {dict(figures()[['id', 'title']].values)[name]}"
+    told = f"{title}, as the paper has it. The ticks are ours." if drawn else ""
+    return [page.paragraph(told), page.grid(drawn)] if drawn else []
+
+
+def remark(contents: Contents, *, is_drawn: bool) -> str:
     """Say what the paper's figure shows, and where it is here or why it is not."""
     name = repeated(contents)
     titles = dict(figures()[["id", "title"]].values)
     if name in NOT_IN_THE_LEDGER:
         return f"{name}: {titles[name]}. {NOT_IN_THE_LEDGER[name]}"
-    if name not in DRAWN_ABOVE or has_lines:
+    if name not in DRAWN_ABOVE or is_drawn:
         return ""
     more = ONLY_THE_OBJECTIVE.get(name, "")
-    where = f'It is drawn as {DRAWN_ABOVE[name]} in section "Along the axes"; the ticks are ours.'
+    where = f'It is drawn as {DRAWN_ABOVE[name]} in section "Along the axes", of our objective; the ticks are ours.'
     return f"{name}: {titles[name]}. {where} {more}".strip()
 
 

@@ -92,17 +92,23 @@ def grid_rows(contents: Contents) -> str:
 
 def grid_axes(contents: Contents) -> str:
     """Return section "Along the axes" with lines and maps; "" where they show nothing."""
+    drawn = along_axes(contents, contents.label)
+    return page.section("Along the axes", page.grid(drawn)) if drawn else ""
+
+
+def along_axes(contents: Contents, label: str, prefix: str = "") -> list[str]:
+    """Return a map of two axes, and lines along each, of the values in the cells."""
     study, drawn = contents.study, []
     fields = heat_data(contents)
     if len(fields):
-        drawn_map = draw_heat(fields, study.headings, contents.label, contents.decimals)
-        drawn.append(page.figure(drawn_map, "map", fields))
+        drawn_map = draw_heat(fields, study.headings, label, contents.decimals)
+        drawn.append(page.figure(drawn_map, f"{prefix}map", fields))
     for number, (axis, heading) in enumerate(zip(study.axes, study.headings, strict=True)):
         frame = lines_data(contents, axis)
         if len(frame):
-            lines = draw_lines(frame, heading, contents.label, contents.decimals, axis.log)
-            drawn.append(page.figure(lines, f"axis-{number}", frame))
-    return page.section("Along the axes", page.grid(drawn)) if drawn else ""
+            lines = draw_lines(frame, heading, label, contents.decimals, axis.log)
+            drawn.append(page.figure(lines, f"{prefix}axis-{number}", frame))
+    return drawn
 
 
 def grid_steps(contents: Contents) -> str:

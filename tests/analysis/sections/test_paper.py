@@ -37,7 +37,7 @@ def repeating(grid_dir, contents):
     ],
 )
 def test_a_figure_that_is_not_drawn_here_is_spoken_of(repeating, name, words):
-    assert words in remark(repeating(name), has_lines=False)
+    assert words in remark(repeating(name), is_drawn=False)
 
 
 def test_several_measures_along_an_axis_are_one_figure_and_no_figure_gets_no_word(
@@ -50,9 +50,30 @@ def test_several_measures_along_an_axis_are_one_figure_and_no_figure_gets_no_wor
     assert along(alone) == []
     assert "this study measures its objective alone" in Outline(paper_figure(alone)).text
     assert paper_figure(contents(search_dir)) == ""
-    assert remark(repeating("rse-table5"), has_lines=False) == ""
-    assert remark(repeating(""), has_lines=False) == ""
-    assert remark(repeating("l2p-figure2"), has_lines=True) == ""
+    assert remark(repeating("rse-table5"), is_drawn=False) == ""
+    assert remark(repeating(""), is_drawn=False) == ""
+    assert remark(repeating("l2p-figure2"), is_drawn=True) == ""
+
+
+def test_a_figure_of_an_average_over_sets_is_drawn_with_that_average(tmp_path, contents):
+    names = [f"N = {number}" for number in (1, 3, 5)]
+    sets = [*(f"STS{year}" for year in range(12, 17)), "STS-B", "SICK-R"]
+    scores = {
+        f"{name}/test/all": {row: (60.0 + place + number, 61.0 + place) for place, row in enumerate(names)}
+        for number, name in enumerate(sets)
+    }
+    rows = dict.fromkeys(names, (70.0, 71.0))
+    folder = tabled.make(tmp_path / "all", rows, paper={"table": "rse-figure5", "scale": "mini"})
+    html = paper_figure(contents(tabled.add(folder, scores)))
+    assert Outline(html).figures == ["paper-axis-0"]
+    assert "rse-figure5: STS average over the number of steps" in Outline(html).text
+    numbers = html[html.index("series,x") :]
+    assert ",1.0,0,63.0,62.0" in numbers and "70.0" not in numbers
+    fewer = tabled.make(tmp_path / "fewer", rows, paper={"table": "rse-figure5", "scale": "mini"})
+    told = Outline(
+        paper_figure(contents(tabled.add(fewer, {"STS-B/test/all": scores["STS-B/test/all"]})))
+    ).text
+    assert "the line over N" in told and "of our objective" in told
 
 
 @pytest.fixture
