@@ -102,21 +102,28 @@ def repeated(contents: Contents) -> str:
     return contents.study.settings.paper.table
 
 
-def of_the_average(contents: Contents) -> list[str]:
-    """Return the map or line of a figure whose y is a mean over sets; none before they are measured."""
+def with_papers_y(contents: Contents) -> tuple[Contents, str]:
+    """Return the cells with the mean over sets that a paper's figure shows, and its name.
+
+    They are as they are, with the objective's name, where the study repeats no such figure or lacks some of the sets.
+    """
     name, study = repeated(contents), contents.study
     column = next(iter(columns_of(name, study.encoder)), None) if name in DRAWN_ABOVE else None
     metrics = column.metric.split(TOGETHER) if column else []
-    if column is None or len(metrics) < 2:
-        return []
     found = contents.evaluations[contents.evaluations["metric"].isin(metrics)]
-    means = found.pivot(index="subject", columns="metric", values="value").reindex(columns=metrics)
-    averaged = contents.cells["identity"].map(means.mean(axis=1, skipna=False))
-    drawn = along_axes(
-        replace(contents, cells=contents.cells.assign(objective=averaged)), column.name, "paper-"
-    )
-    title = f"{name}: {dict(figures()[['id', 'title']].values)[name]}"
-    told = f"{title}, as the paper has it. The ticks are ours." if drawn else ""
+    if column is None or found["metric"].nunique() < max(2, len(metrics)):
+        return contents, contents.label
+    means = found.pivot(index="subject", columns="metric", values="value").mean(axis=1, skipna=False)
+    averaged = contents.cells["identity"].map(means)
+    return replace(contents, cells=contents.cells.assign(objective=averaged)), column.name
+
+
+def of_the_average(contents: Contents) -> list[str]:
+    """Return the map or line of a figure whose y is a mean over sets."""
+    found, label = with_papers_y(contents)
+    drawn = along_axes(found, label, "paper-") if found is not contents else []
+    name = repeated(contents)
+    told = f"{name}: {dict(figures()[['id', 'title']].values)[name]}. The ticks are ours." if drawn else ""
     return [page.paragraph(told), page.grid(drawn)] if drawn else []
 
 

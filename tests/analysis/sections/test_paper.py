@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from analysis.report import render
-from analysis.sections.paper import along, paper_figure, paper_table, remark
+from analysis.sections.paper import along, paper_figure, paper_table, remark, with_papers_y
 from tests.analysis import tabled
 from tests.analysis.outline import Outline
 
@@ -65,15 +65,14 @@ def test_a_figure_of_an_average_over_sets_is_drawn_with_that_average(tmp_path, c
     rows = dict.fromkeys(names, (70.0, 71.0))
     folder = tabled.make(tmp_path / "all", rows, paper={"table": "rse-figure5", "scale": "mini"})
     html = paper_figure(contents(tabled.add(folder, scores)))
-    assert Outline(html).figures == ["paper-axis-0"]
+    assert Outline(html).figures == ["paper-axis-0", "measures"]
     assert "rse-figure5: STS average over the number of steps" in Outline(html).text
-    numbers = html[html.index("series,x") :]
-    assert ",1.0,0,63.0,62.0" in numbers and "70.0" not in numbers
+    averaged, label = with_papers_y(contents(folder))
+    assert label == "STS average"
+    assert averaged.cells["objective"].tolist() == pytest.approx([63.0, 61.0, 64.0, 62.0, 65.0, 63.0])
     fewer = tabled.make(tmp_path / "fewer", rows, paper={"table": "rse-figure5", "scale": "mini"})
-    told = Outline(
-        paper_figure(contents(tabled.add(fewer, {"STS-B/test/all": scores["STS-B/test/all"]})))
-    ).text
-    assert "the line over N" in told and "of our objective" in told
+    found = contents(tabled.add(fewer, {"STS-B/test/all": scores["STS-B/test/all"]}))
+    assert with_papers_y(found) == (found, found.label)
 
 
 @pytest.fixture
