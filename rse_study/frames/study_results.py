@@ -19,7 +19,7 @@ from rse_study.results.comparing.contrasts import contrasts_frame, read_effects
 from rse_study.results.comparing.item_contrasts import crossed_frame, measured_items
 from rse_study.results.comparing.planned import read_planned
 from rse_study.results.device_time import gpus_per_worker, num_devices
-from rse_study.results.export import citation
+from rse_study.results.export import citation, tidy_table
 from rse_study.results.files.attack_file import is_attack_folder
 from rse_study.results.files.schema import cell_folder, is_archive, ledger_path
 from rse_study.results.frame_columns import COLUMNS, describe_columns, with_columns
@@ -201,6 +201,11 @@ class StudyResults:
     def cells(self) -> pd.DataFrame:
         """One row per cell, with a column for each axis after the fixed ones."""
         return self._read(cells_frame)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """One row per cell: the settings that differ between cells, and every score."""
+        return self._read(tidy_table)
 
     @cached_property
     def metrics(self) -> pd.DataFrame:

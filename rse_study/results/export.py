@@ -10,6 +10,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from rse_study.errors import InputError
+from rse_study.results.comparing.comparisons import objectives_of
 from rse_study.results.comparing.contrasts import read_effects
 from rse_study.results.comparing.item_contrasts import crossed_frame, measured_items
 from rse_study.results.comparing.planned import read_planned
@@ -95,6 +96,7 @@ def flat(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _frames(reader: Reader) -> Iterator[tuple[str, pd.DataFrame]]:
+    yield "table", tidy_table(reader)
     yield "trials", _with_rows(reader, reader.trials_table(), "identity")
     yield "cells", _with_rows(reader, reader.cells(), "identity")
     yield "attempts", _with_rows(reader, reader.attempts(), "cell")
@@ -111,6 +113,19 @@ def _frames(reader: Reader) -> Iterator[tuple[str, pd.DataFrame]]:
     yield "revisions", reader.revisions()
     yield "provenance", _provenance(reader)
     yield "events", reader.events()
+
+
+def tidy_table(reader: Reader) -> pd.DataFrame:
+    """Return one row per cell: its settings that differ from others', and every score."""
+    cells, scores = reader.cells().reset_index(drop=True), reader.evaluations()
+    scores = scores[scores["subject"].isin(cells["identity"])]
+    settings = pd.json_normalize(cells["config"].tolist())
+    differing = settings.loc[:, settings.astype(str).nunique() > 1]
+    frame = cells[["identity", "stage", "trial", "seed", "status"]]
+    frame = frame.assign(objective=cells["identity"].map(objectives_of(reader)))
+    frame.insert(0, "row", names_of_cells(reader.study(), cells))
+    wide = scores.pivot(index="subject", columns="metric", values="value")
+    return frame.join(differing).join(wide, on="identity")
 
 
 def _with_rows(reader: Reader, frame: pd.DataFrame, of: str) -> pd.DataFrame:

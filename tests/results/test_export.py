@@ -13,7 +13,7 @@ from tests.cases import cases
 from tests.results.world import STUDY, cell_of
 
 NAMES = {
-    "trials", "cells", "attempts", "metrics", "rungs", "evaluations", "crossed", "importance", "revisions",
+    "table", "trials", "cells", "attempts", "metrics", "rungs", "evaluations", "crossed", "importance", "revisions",
     "provenance", "events",
 }  # fmt: skip
 READ = {"parquet": pd.read_parquet, "csv": pd.read_csv}
@@ -39,6 +39,9 @@ def test_every_frame_has_a_file_that_reads_back(searched_dir, tmp_path, kind):
     assert json.loads(back["provenance"]["content"][0]) == {"threads": 1}
     assert not back["cells"]["retired"].any()
     assert len(back["attempts"]) == 5
+    table = back["table"].set_index("identity")
+    assert list(table.index) == cells["identity"].tolist()
+    assert {"row", "seed", "objective"} < {*table} and table.filter(like="/").notna().any(axis=None)
 
 
 def test_what_is_of_a_cell_or_a_baseline_has_the_name_that_all_outputs_use(searched_dir, tmp_path):

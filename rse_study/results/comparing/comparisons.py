@@ -138,7 +138,7 @@ def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores
     found = {}
     for metric in metrics:
         is_objective = metric in ("", study.objective.evaluation)
-        values = _objectives(reader) if is_objective else by_subject(reader, metric)
+        values = objectives_of(reader) if is_objective else by_subject(reader, metric)
         degenerate = reader.collapsed() if is_objective else _collapsed(evaluations, metric)
         scored = _scored(cells.assign(degenerate=cells["identity"].isin(degenerate)), values)
         names, less = scored["row"].unique(), study.is_less_better(metric)
@@ -269,6 +269,7 @@ def _scored(cells: pd.DataFrame, values: Mapping[str, float]) -> pd.DataFrame:
     return cells.assign(value=value, status=status.mask(is_complete & is_known & value.isna(), UNDEFINED))
 
 
-def _objectives(reader: Reader) -> dict[str, float]:
+def objectives_of(reader: Reader) -> dict[str, float]:
+    """Return the objective by cell."""
     table = reader.trials_table()
     return dict(zip(table["identity"], table["objective"], strict=True))

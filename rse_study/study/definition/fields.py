@@ -18,7 +18,7 @@ Every field that a study's file may have, with its default (made from the schema
 stand below `base`, and axes and rows name them by their path, `optimizer.lr`, or by any end of it that is unique. Those
 of `base.method` are in [methods](methods.md). `null` removes what an extended file set. Search this page, or let your
 editor complete them: `search_spaces/study.schema.json`."""
-TABLE = "| field | default | values | meaning |\n|---|---|---|---|\n"
+TABLE = "| field | values and default | meaning |\n|---|---|---|\n"
 
 
 def page() -> str:
@@ -44,10 +44,11 @@ def _parts_of(node: Any) -> Iterator[str]:
 
 
 def _row(field: str, schema: dict[str, Any]) -> str:
-    default = schema.get("default")
-    shown = "" if default in (None, "", {}, []) or isinstance(default, dict) else f"`{_plain(default)}`"
+    default, values = schema.get("default"), _values(schema)
+    if default not in (None, "", {}, []) and not isinstance(default, dict):
+        values = f"{values}; `{_plain(default)}`"
     meaning = " ".join(schema.get("description", "").split())
-    return f"| `{field}` | {shown} | {_values(schema)} | {meaning} |"
+    return f"| `{field}` | {values} | {meaning} |"
 
 
 def _values(schema: dict[str, Any]) -> str:
