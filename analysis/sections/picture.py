@@ -23,7 +23,6 @@ from rse_study.results.study_record import margin_of
 
 MOST_ROWS = 8
 """rows of the picture; the others stand in the section that it leads to"""
-MARKS = "Full marks: the interval excludes 0. Grey: within the margin."
 ONCE = "Each dot is a trial that ran once."
 UNSURE = "not told"
 """of a gain whose interval includes 0"""
@@ -55,6 +54,11 @@ def picture(contents: Contents, comparison: Comparison | None) -> str:
     return f'<div class="first"><div>{drawn}{below}</div><div>{page.table(found.table, name="first")}</div></div>'
 
 
+def _marks(contents: Contents) -> str:
+    grey = " Grey: within the margin." if margin_of(contents.study) else ""
+    return f"Full marks: the interval excludes 0.{grey}"
+
+
 def _forest(contents: Contents, frame: pd.DataFrame) -> go.Figure:
     """Draw rows of one view, with the margin where it is the objective's."""
     of, view = frame.loc[frame["measure"] == contents.label, "view"], frame["view"].iloc[0]
@@ -76,7 +80,7 @@ def _rows(contents: Contents, comparison: Comparison) -> Picture | None:
     if frame.empty:
         return None
     few = largest(frame)
-    told = f"On {contents.label}. {MARKS}" + f" The {len(few)} largest of {len(frame)}." * (
+    told = f"On {contents.label}. {_marks(contents)}" + f" The {len(few)} largest of {len(frame)}." * (
         len(few) < len(frame)
     )
     table = comparison_table.rows_table(comparison, contents.decimals)
@@ -96,7 +100,7 @@ def _family(contents: Contents, found: Family, link: str) -> Picture | None:
     shown = table.loc[
         table[found.noun].isin(few["row"]), [found.noun, "difference", comparison_table.VERDICT]
     ]
-    told = f"On {contents.label}. {MARKS}" + f" The {len(few)} largest of {len(table)}." * (
+    told = f"On {contents.label}. {_marks(contents)}" + f" The {len(few)} largest of {len(table)}." * (
         len(few) < len(table)
     )
     return Picture(_forest(contents, few), few, shown, link, told)
@@ -142,7 +146,7 @@ def _best(contents: Contents) -> Picture | None:
     frame = differences_data(contents, result_scores(contents))
     if len(frame):
         few = largest(frame)
-        return Picture(_forest(contents, few), few, shown, "#section-confirmed", MARKS)
+        return Picture(_forest(contents, few), few, shown, "#section-confirmed", _marks(contents))
     drawn = history_of(
         contents, table, baseline_scores(contents.evaluations, contents.study.objective.evaluation)
     )

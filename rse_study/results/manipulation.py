@@ -103,7 +103,8 @@ def named_rows(rows: Sequence[str], num_rows: int) -> str:
     >>> named_rows(["N = 1, rho = 0", "N = 5, rho = 0"], 4)
     'N = 1, rho = 0; and N = 5, rho = 0'
     """
-    between, last = ("; ", "; and ") if any("," in row for row in rows) else (", ", " and ")
+    has_commas = any("," in row and not row.startswith('"') for row in rows)
+    between, last = ("; ", "; and ") if has_commas else (", ", " and ")
     if len(rows) == num_rows > 1:
         return f"all {num_rows} rows"
     if len(rows) > MOST_NAMED:
