@@ -19,7 +19,7 @@ from rse_study.study.definition.rows import rows_of
 from rse_study.training.trial import Trial
 from rse_study.yaml12 import parse_yaml
 
-OTHERS = ("search", "grid", "paper")
+OTHERS = ("search", "grid", "paper", "contrasts")
 """what a study asks beside its base, which the grid takes the place of"""
 FEWEST_STEPS = 2  # one step, at the full learning rate, is no shorter training
 METHOD = ("base", "method")

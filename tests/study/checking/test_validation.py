@@ -86,15 +86,17 @@ def test_shipped_searches_are_valid_and_begin_with_the_papers_setting(name):
     }  # fmt: skip
 
 
-def test_the_quickstart_compares_with_the_papers_weights_over_eight_seeds():
+def test_the_quickstart_has_an_adversary_that_moves_and_noise_that_differs_from_it_in_nothing_else():
     checked = read_study(SHIPPED / "quickstart.yaml")
-    (warning,) = checked.warnings
-    told = """PGD's delta has no effect in "as published" and "lambda1 = 4": """
-    assert warning == f"{told}{INERT.format(2.8)}. This leaves random noise, not an adversary."
-    baseline = next(row for row in checked.rows if row.label == checked.study.grid.baseline)
-    assert baseline.trial == checked.study.base
-    method = baseline.trial.method
-    assert (method.lambda1, method.lambda2, method.masks.phi) == (1 / 128, 0.005, 0)
+    assert checked.warnings == ()
+    rows = {row.label: row.trial for row in checked.rows}
+    noise = rows["noise"].model_dump()
+    assert noise["method"]["blend"].pop("ascent") == "noise"
+    assert (
+        rows["gradient"].model_dump()["method"]["blend"] | noise["method"]["blend"]
+        == (rows["gradient"].model_dump()["method"]["blend"])
+    )
+    assert checked.study.contrasts == {"gradient minus noise": {"gradient": 1.0, "noise": -1.0}}
     assert checked.study.seeds == tuple(range(8))
 
 
