@@ -235,11 +235,15 @@ def with_effects(answer: StudyAnswer, comparison: Comparison, decimals: int) -> 
 
 
 def with_planned(answer: StudyAnswer, comparison: Comparison, decimals: int) -> StudyAnswer:
-    """Put the planned contrasts of a complete grid before the answer of its rows."""
+    """Lead a complete grid's answer with its planned contrasts.
+
+    Beside them, rows that lose to the baseline are named, and the effects of a design.
+    """
     found, known = comparison.planned, comparison.planned.compared
     if not comparison.is_complete or found.frame.empty:
         return answer
-    rows = f" {answer.text}" if comparison.baseline else ""
+    loses = any(one is not None and one.verdict == "worse" for one in comparison.compared.values())
+    rows = f" {answer.text}" if loses or comparison.effects.effects else ""
     if known.empty:
         return StudyAnswer(
             f"No planned contrast has {MIN_SEEDS} seeds, the fewest that give an interval.{rows}"

@@ -43,12 +43,16 @@ def test_a_contrast_is_its_weighted_sum_seed_by_seed_and_adjusted_for_the_whole_
 
 
 def test_they_lead_the_answer_the_page_and_the_check(tmp_path, contents):
-    folder = tabled.make(tmp_path, SCORES, contrasts=BY_BETA, baseline="SimCSE")
+    folder = tabled.make(tmp_path / "gains", SCORES, contrasts=BY_BETA, baseline="SimCSE")
     comparison = tabled.comparison_of(folder)
     told = answer(contents(folder), comparison).text
     assert told.startswith("As planned: gradient minus noise, beta = 1 is better, +2.90 [")
     assert "; gradient minus noise, beta = 2 is undecided, +0.20 [" in told
     assert "for all 2 at once" in told
+    assert "rows compared with SimCSE" not in told
+    worse = SCORES | {"beta = 2, ascent = noise": (50.0, 50.5, 51.0, 49.5, 51.0)}
+    loses = tabled.make(tmp_path / "loses", worse, contrasts=BY_BETA, baseline="SimCSE")
+    told = answer(contents(loses), tabled.comparison_of(loses)).text
     assert told.index("for all 2 at once") < told.index("Of 4 rows compared with SimCSE")
     page = render(contents(folder), comparison)
     assert 'id="section-planned-contrasts"' in page

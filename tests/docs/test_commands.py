@@ -48,9 +48,8 @@ def test_every_command_is_on_the_page():
     assert shown == expected, "each command has a line in docs/command_line.md"
 
 
-def test_the_readmes_twelve_lines_are_a_study(tmp_path):
+def test_readmes_first_block_is_a_study(tmp_path):
     (block,) = re.findall(r"^```yaml\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-    assert len(block.splitlines()) == 12
     file = tmp_path / "study.yaml"
     file.write_text(block, encoding="utf-8")
     checked = read_study(file)

@@ -1,0 +1,77 @@
+"""README's study, output and picture, anew from the archive of a finished quickstart.
+
+python -m benchmarks.readme docs/results/quickstart.tar.xz [--readme README.md] [--picture docs/images/report.png]
+
+Trains nothing. The output is what `check` prints on a terminal of 94 columns, as far as its tables go; the picture is
+the report's first screen in Chromium.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rse_study.results.archive import unpack_archive
+
+WIDTH = 94
+SIZE = "1280,680"
+STUDY = re.compile(r"```yaml\nname: quickstart\n.*?```", re.DOTALL)
+OUTPUT = re.compile(r"    \$ rse-study check quickstart\n(?:    .*\n|\n(?=    ))*")
+SCREEN = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--virtual-time-budget=8000"]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Write README's blocks and, if asked for, the picture."""
+    options = parser().parse_args(arguments)
+    with TemporaryDirectory() as folder:
+        study = unpack_archive(options.archive, Path(folder))
+        output = run("rse-study", "check", str(study))
+        if options.picture:
+            page = Path(folder) / "report.html"
+            run("rse-study", "report", str(study), "--out", str(page))
+            shot = f"--screenshot={options.picture.resolve()}"
+            command = [
+                "chromium",
+                *SCREEN,
+                f"--user-data-dir={folder}/profile",
+                f"--window-size={SIZE}",
+                shot,
+            ]
+            subprocess.run([*command, page.as_uri()], check=True, timeout=120, capture_output=True)
+    text = options.readme.read_text(encoding="utf-8")
+    options.readme.write_text(with_blocks(text, output), encoding="utf-8")
+
+
+def with_blocks(readme: str, output: str) -> str:
+    """Return README with the shipped study, without its comments, and with `check`'s tables."""
+    shipped = files("search_spaces").joinpath("quickstart.yaml").read_text(encoding="utf-8")
+    study = "\n".join(line.partition(" # ")[0] for line in shipped.splitlines() if line[:1] != "#")
+    tables, _, _ = output.partition("\nVerdicts follow")
+    shown = "\n".join(
+        f"    {line}".rstrip() for line in ("$ rse-study check quickstart", *tables.splitlines())
+    )
+    readme = STUDY.sub(lambda _: f"```yaml\n{study}\n```", readme, count=1)
+    return OUTPUT.sub(lambda _: f"{shown.rstrip()}\n", readme, count=1)
+
+
+def run(*command: str) -> str:
+    """Return what a command prints on a terminal; it may end with any code."""
+    line = " ".join([f"stty cols {WIDTH};", str(Path(sys.executable).parent / command[0]), *command[1:]])
+    ended = subprocess.run(["script", "-qc", line, "/dev/null"], capture_output=True, text=True, timeout=300)
+    return ended.stdout.replace("\r\n", "\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of this script's options."""
+    found = argparse.ArgumentParser(prog="benchmarks.readme")
+    found.add_argument("archive", type=Path)
+    found.add_argument("--readme", type=Path, default=Path("README.md"))
+    found.add_argument("--picture", type=Path)
+    return found
+
+
+if __name__ == "__main__":
+    main()
