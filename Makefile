@@ -42,6 +42,7 @@ findings: setup ## tables and pictures of the planned studies anew from their ra
 	for page in unaligned unaligned_cls; do \
 		$(BIN)/python -m benchmarks.checkpoints $(RESULTS)/$$page/*.tar.xz --out $(RESULTS)/$$page || exit $$?; done
 	$(BIN)/python -m benchmarks.curves $(RESULTS)/curves/*.tar.xz --out $(RESULTS)/curves
+	$(BIN)/python -m benchmarks.readme $(RESULTS)/quickstart.tar.xz --picture docs/images/report.png
 
 simulate: setup ## simulated studies whose parts fail: as many schedules as fit in an hour, or SEED=... event by event
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED),--schedules 100000 --minutes 60)

@@ -7,6 +7,7 @@ the report's first screen in Chromium.
 """
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -59,8 +60,11 @@ def with_blocks(readme: str, output: str) -> str:
 
 def run(*command: str) -> str:
     """Return what a command prints on a terminal; it may end with any code."""
-    line = " ".join([f"stty cols {WIDTH};", str(Path(sys.executable).parent / command[0]), *command[1:]])
-    ended = subprocess.run(["script", "-qc", line, "/dev/null"], capture_output=True, text=True, timeout=300)
+    line = " ".join([str(Path(sys.executable).parent / command[0]), *command[1:]])
+    ended = subprocess.run(
+        ["script", "-qc", line, "/dev/null"],
+        capture_output=True, text=True, timeout=300, env=os.environ | {"COLUMNS": str(WIDTH), "LANG": "C.UTF-8"},
+    )  # fmt: skip
     return ended.stdout.replace("\r\n", "\n")
 
 

@@ -1,5 +1,6 @@
 """The picture of a report's first screen, beside a table of a few lines."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import pandas as pd
@@ -21,6 +22,7 @@ from rse_study.results.comparing.contrasts import Family
 from rse_study.results.records import BASELINES
 from rse_study.results.study_record import margin_of
 
+FEW = 4  # planned contrasts, beside which there is room for the rows
 MOST_ROWS = 8
 """rows of the picture; the others stand in the section that it leads to"""
 ONCE = "Each dot is a trial that ran once."
@@ -44,6 +46,8 @@ def picture(contents: Contents, comparison: Comparison | None) -> str:
         found = _front(contents) or _path(contents) or _best(contents)
     else:
         found = _family(contents, comparison.planned, "#section-planned-contrasts")
+        if found and comparison.baseline and len(found.table) < FEW:
+            found = found._replace(table=_few_rows(contents, comparison, comparison.compared))
         found = (
             found or _family(contents, comparison.effects, "#section-factors") or _rows(contents, comparison)
         )
@@ -83,12 +87,17 @@ def _rows(contents: Contents, comparison: Comparison) -> Picture | None:
     told = f"On {contents.label}. {_marks(contents)}" + f" The {len(few)} largest of {len(frame)}." * (
         len(few) < len(frame)
     )
-    table = comparison_table.rows_table(comparison, contents.decimals)
-    table = table[table["row"].isin({comparison.baseline, BASELINES["start"], *few["row"]})]
-    table = table.assign(mean=[f"{mean} ± {sd}" if sd else mean for mean, sd in table[["mean", "SD"]].values])
-    shown = table[[name for name in ("row", "mean", comparison_table.VERDICT) if name in table]]
+    shown = _few_rows(contents, comparison, few["row"])
     link = "#section-compared" if comparison.baseline else "#section-results"
     return Picture(_forest(contents, few), few, shown, link, told)
+
+
+def _few_rows(contents: Contents, comparison: Comparison, rows: Iterable[str]) -> pd.DataFrame:
+    """Return the table of these rows, between the start and the baseline."""
+    table = comparison_table.rows_table(comparison, contents.decimals)
+    table = table[table["row"].isin({comparison.baseline, BASELINES["start"], *list(rows)[:MOST_ROWS]})]
+    table = table.assign(mean=[f"{mean} ± {sd}" if sd else mean for mean, sd in table[["mean", "SD"]].values])
+    return table[[name for name in ("row", "mean", comparison_table.VERDICT) if name in table]]
 
 
 def _family(contents: Contents, found: Family, link: str) -> Picture | None:
