@@ -41,7 +41,7 @@ def fit_head(
     training text.
     """
     begun = time.monotonic()
-    run = open_run(spec, seed, start, split_off(training, None, spec.dev_share), torch.device(device))
+    run = open_run(spec, seed, start, split_off(training, spec.dev_share), torch.device(device))
     lacking = [name for label, name in enumerate(run.training.classes) if label not in run.training.targets]
     if lacking:
         what, rule = f"no text of class {', '.join(lacking)}", "each class has at least one to train on"
@@ -136,7 +136,7 @@ def victim(
     kept, num_removed = training.take(places), len(training) - len(places)
     wanted = spec or FineTuning()
     start = Start(base, pooling, fingerprint_of_model(base, revision), revision)
-    key = identity_of_tuning(wanted, seed, start, kept, None) | ({"is_probe": True} if is_probe else {})
+    key = identity_of_tuning(wanted, seed, start, kept) | ({"is_probe": True} if is_probe else {})
 
     def make(draft: Path) -> None:
         with torch_threads(1):

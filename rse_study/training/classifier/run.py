@@ -219,19 +219,18 @@ def fine_tune(
     training: Supervised,
     directory: Path,
     *,
-    dev: Supervised | None = None,
     device: str = "cpu",
     on_progress: TuningCallback = lambda progress: None,
     checkpoint_seconds: float = 60.0,
 ) -> FineTuned:
     """Fine-tune an encoder, or resume from the checkpoint in `directory`.
 
-    A finished fine-tuning only reads its weights back. The caller removes the checkpoint. Without `dev`, a share of
-    the training data is split off. SIGINT raises KeyboardInterrupt once the step is finished and saved. Raises
+    A finished fine-tuning only reads its weights back. The caller removes the checkpoint. A share of the training data
+    is split off to be the dev data. SIGINT raises KeyboardInterrupt once the step is finished and saved. Raises
     InputError if data and encoder do not fit or the folder is another run's, NonFiniteLoss if a loss is not finite.
     """
-    run = open_run(spec, seed, start, split_off(training, dev, spec.dev_share), torch.device(device))
-    state = run.resume(directory, fingerprint_of(identity_of_tuning(spec, seed, start, training, dev)))
+    run = open_run(spec, seed, start, split_off(training, spec.dev_share), torch.device(device))
+    state = run.resume(directory, fingerprint_of(identity_of_tuning(spec, seed, start, training)))
     earlier, begun = state.seconds, time.monotonic()
     saved = begun
     with graceful_interrupt() as is_interrupted:
