@@ -14,12 +14,12 @@ from rse_study.assets.tiny import TINY, minilm_generator, packaged, tiny_encoder
 from rse_study.assets.tokenised import synonym_table, tokenised_corpus
 from rse_study.assets.trial_checks import check_encoder, check_length, check_tokens, usable_length
 from rse_study.data import study_folders
+from rse_study.data.batches import Synonyms
 from rse_study.data.corpus import check_batch, read_corpus
 from rse_study.data.hub_models import check_model, local_name
 from rse_study.data.labelled import StsPairs, joined
 from rse_study.data.lexicons import wordnet_archive
 from rse_study.data.readers import read_dev
-from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import TokenisedCorpus, tokenise
 from rse_study.errors import InputError
 from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
-from rse_study.data.batches import Batch
-from rse_study.data.synonyms import rtd_mask
+from rse_study.data.batches import Batch, rtd_mask
 from rse_study.losses import info_nce, replaced_token_detection
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.views import inner_losses, movement, weakened

@@ -13,8 +13,8 @@ from rse_study.data.labelled import Text
 from rse_study.data.tokenised import tokens_of
 from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.heads import seeded_linear
 from rse_study.models.pooling import in_mode
+from rse_study.models.rtd import seeded_linear
 from rse_study.tensors import sent
 
 

@@ -13,7 +13,7 @@ from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.scoring import BackgroundWork, Scoring
 from rse_study.on_ray.stored import MaterialsCache, StudyFiles
 from rse_study.on_ray.stored.shared_cells import bring_shared_cells, machine_of, machines_of
-from rse_study.on_ray.workers.train_workers import describe
+from rse_study.on_ray.workers.worker import describe
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import as_next_run_finds, cells_for_next_run
 from rse_study.results.records import BASELINES, FINISHED, CellRecord, EvaluationRow, Stage

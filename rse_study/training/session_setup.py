@@ -8,8 +8,7 @@ from typing import Any
 
 import torch
 
-from rse_study.data.batches import Batches
-from rse_study.data.synonyms import Synonyms
+from rse_study.data.batches import Batches, Synonyms
 from rse_study.data.tokenised import TokenisedCorpus, vocabulary_fingerprint
 from rse_study.errors import InputError
 from rse_study.methods.method import RunContext
