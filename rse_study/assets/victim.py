@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from rse_study.activity import ProgressCallback
 from rse_study.assets.store import (
     META,
     build,
@@ -29,7 +30,7 @@ from rse_study.models.text_classifier import Classifier, Inputs, TextClassifier,
 from rse_study.training.arithmetic import torch_threads
 from rse_study.training.classifier import FineTuning
 from rse_study.training.classifier.data import Examples, Start, Supervised, identity_of_tuning, split_off
-from rse_study.training.classifier.run import FineTuned, TuningCallback, TuningRun, fine_tune, open_run
+from rse_study.training.classifier.run import FineTuned, TuningRun, fine_tune, open_run
 
 
 def fit_head(
@@ -125,7 +126,7 @@ def victim(
     is_probe: bool = False,
     revision: str = "main",
     device: str = "cpu",
-    on_progress: TuningCallback = lambda progress: None,
+    on_progress: ProgressCallback = lambda done, total: None,
 ) -> VictimClassifier:
     """Return the victim for these materials, fine-tuning it if it is not there yet.
 

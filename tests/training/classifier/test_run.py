@@ -74,9 +74,9 @@ def test_a_regression_learns_gold_values(start, tmp_path):
 def test_interrupted_at_any_step_it_ends_in_the_same_bits(start, whole, tmp_path):
     seen, num_interrupted = [], 0
 
-    def ctrl_c(progress):
-        seen.append(progress.t)
-        if progress.t in (3, 9, 17, 25):  # amid an epoch, at the end of one (9 batches), once more
+    def ctrl_c(done, total):
+        seen.append(done)
+        if done in (3, 9, 17, 25):  # amid an epoch, at the end of one (9 batches), once more
             os.kill(os.getpid(), signal.SIGINT)
 
     tuned, how = None, {"on_progress": ctrl_c, "checkpoint_seconds": 1e9}
@@ -97,8 +97,8 @@ def test_killed_between_checkpoints_it_ends_in_the_same_bits(start, whole, tmp_p
     class Killed(Exception):
         pass
 
-    def kill(progress):
-        if progress.t == 14:
+    def kill(done, total):
+        if done == 14:
             raise Killed
 
     with pytest.raises(Killed):
@@ -113,8 +113,8 @@ def test_a_folder_is_one_runs_that_takes_no_further_step_once_finished(start, tm
     spec = LEARNS.model_copy(update={"epochs": 1, "keep": "best"})
     first = fine_tune(spec, 0, start, singles(), tmp_path)
 
-    def never(progress):
-        raise AssertionError(progress)
+    def never(done, total):
+        raise AssertionError(done)
 
     again = fine_tune(spec, 0, start, singles(), tmp_path, on_progress=never)
     assert _same(first, again)
@@ -193,5 +193,5 @@ def test_an_adversarial_step_descends_the_mean_loss_at_the_text_and_up_its_gradi
     steps = torch.stack([0.5 * one / one.square().sum().sqrt() for one in gradient])
     second = loss_at((embeddings + steps).detach())
     assert second > first
-    assert float(run.advance(state).loss) == pytest.approx(float((first + second).detach()) / 2, rel=1e-5)
+    assert float(run.advance(state)) == pytest.approx(float((first + second).detach()) / 2, rel=1e-5)
     assert spec.identity() != LEARNS.identity()
