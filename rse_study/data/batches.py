@@ -106,10 +106,6 @@ class Chosen:
         return torch.ones_like(self.flat, dtype=dtype) if self.counts is None else self.counts.to(dtype)
 
 
-def _itself(batch: "Batch") -> "Batch":
-    return batch
-
-
 @dataclass(frozen=True)
 class Batch:
     """One worker's share of a global batch."""
@@ -130,7 +126,7 @@ class Batch:
     """draws that were made ahead; None: they are made where they are needed"""
     path: str = ""
     """how it came from the step's own batch"""
-    derive: "Callable[[Batch], Batch]" = _itself
+    derive: "Callable[[Batch], Batch]" = lambda batch: batch
     """what made it from that batch"""
 
     def to(self, device: "torch.device | str") -> "Batch":
