@@ -18,11 +18,12 @@ from ray.train.v2.api.config import FailureConfig, RunConfig, ScalingConfig
 from ray.train.v2.api.exceptions import TrainingFailedError, WorkerGroupError
 from ray.train.v2.torch.torch_trainer import TorchTrainer
 
+from rse_study.cluster.node_capacity import share_of
 from rse_study.distributed import Group
 from rse_study.errors import InputError, NonFiniteLoss, Unavailable
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.workers import IS_TAKEN, CellPayload, Config, PointsByKey
-from rse_study.on_ray.workers.coordinator import SCORED, Reporter, ReportMetrics, exchange_call
+from rse_study.on_ray.workers.coordinator import Reporter, ReportMetrics, exchange_call
 from rse_study.on_ray.workers.evaluations import score_cell
 from rse_study.on_ray.workers.workplace import work_folder, workplace
 from rse_study.results.files.result_file import EVALUATIONS_FILE, FILE_NAME, ITEMS_FILE, read_result
@@ -103,7 +104,7 @@ class TrainWorkers:
                 if IS_TAKEN in ended:
                     # A group's first cell is to blame in any case: workers that cannot start would be tried for ever.
                     raise GroupEnded(self._reason if self._number == 1 or ended[IS_TAKEN] else "")
-                self._is_usable = not (ended["reason"] and payload.workers > 1)
+                self._is_usable = not (ended["reason"] and payload.resources.workers > 1)
                 return ended
             fetched, answer = list(points), None
 
@@ -161,21 +162,21 @@ class GroupMember:
 
 def _used(payload: CellPayload) -> tuple[Any, ...]:
     """Return what cells must have in common to run on the same workers."""
-    labels = tuple(sorted(payload.labels.items()))
-    return payload.coordinator, payload.workers, payload.threads, payload.gpus, labels
+    used = payload.resources
+    return payload.coordinator, used.workers, share_of(used), used.labels
 
 
 def _trainer(work: Callable[[Config], None], config: Config, payload: CellPayload, name: str) -> TorchTrainer:
-    gpus = payload.gpus
+    used = payload.resources
     return TorchTrainer(
         work,
         train_loop_config=config,
-        torch_config=TorchConfig(backend="nccl" if gpus else "gloo"),
+        torch_config=TorchConfig(backend="nccl" if used.gpus else "gloo"),
         scaling_config=ScalingConfig(
-            num_workers=payload.workers,
-            use_gpu=gpus > 0,
-            resources_per_worker={"CPU": payload.threads, **({"GPU": gpus} if gpus else {})},
-            label_selector=dict(payload.labels) or None,
+            num_workers=used.workers,
+            use_gpu=used.gpus > 0,
+            resources_per_worker=share_of(used),
+            label_selector=used.labels or None,
         ),
         run_config=RunConfig(
             # A name of its own: what has failed would only say so again.
@@ -234,33 +235,10 @@ def run_loop(
     with the costs, and `scores`, for Tune's own record. Rank 0 scores the model on
     `evaluations` at once; a failed one is repeated by a task of the driver, which says why.
     """
-    torch.set_num_threads(payload.threads)
-    writes = collectives.rank == 0  # the model, and its scores
-    names = (*BEGINS_WITH, *OF_RANK_0) if writes else BEGINS_WITH
+    torch.set_num_threads(payload.resources.threads)
     try:
         reporter = Reporter(payload, collectives, report)  # first: a worker that hangs here can be ended, too
-        with workplace(payload, names=names, evaluations=evaluations if writes else ()) as here:
-            points = train(
-                payload.trial,
-                payload.seed,
-                here.materials,
-                here.folder,
-                collectives,
-                device=payload.device,
-                continues=payload.continues,
-                publish=here.publish,
-            )
-            drive(points, reporter.report)
-            if writes and not payload.keeps_items:
-                (here.folder / ITEMS_FILE).unlink(missing_ok=True)
-                here.publish(ITEMS_FILE)
-            ended: dict[str, Any] = {"reason": "", "for_good": False}
-            if writes:
-                result = read_result(here.folder)
-                ended["metrics"] = {name: result.final_value(name) for name in (*result.final, *COSTS)}
-            if here.evaluations:
-                rows = score_cell(payload, here, on_progress=lambda done, total: report({SCORED: done}))
-                ended["scores"] = {row.metric: row.value for row in rows}
+        return _trained_and_scored(payload, collectives, reporter, evaluations)
     except DifferentCheckpoints as error:
         # In a storage an attempt that was given up may have published one between two looks: the next try sees it.
         return {"reason": str(error), "for_good": not payload.storage}
@@ -271,6 +249,32 @@ def run_loop(
         if failure is None:
             raise
         return {"reason": str(failure), "for_good": False, "is_blameless": True}
+
+
+def _trained_and_scored(
+    payload: CellPayload, collectives: Collectives, reporter: Reporter, evaluations: Sequence[Evaluation]
+) -> dict[str, Any]:
+    ended: dict[str, Any] = {"reason": "", "for_good": False}
+    writes = collectives.rank == 0  # the model, and its scores
+    names = (*BEGINS_WITH, *OF_RANK_0) if writes else BEGINS_WITH
+    with workplace(payload, names=names, evaluations=evaluations if writes else ()) as here:
+        how: dict[str, Any] = {
+            "device": payload.device,
+            "continues": payload.continues,
+            "publish": here.publish,
+        }
+        points = train(payload.trial, payload.seed, here.materials, here.folder, collectives, **how)
+        drive(points, reporter.report)
+        if not writes:
+            return ended
+        if not payload.keeps_items:
+            (here.folder / ITEMS_FILE).unlink(missing_ok=True)
+            here.publish(ITEMS_FILE)
+        result = read_result(here.folder)
+        ended["metrics"] = {name: result.final_value(name) for name in (*result.final, *COSTS)}
+        if here.evaluations:
+            rows = score_cell(payload, here, reporter.scored)
+            ended["scores"] = {row.metric: row.value for row in rows}
     return ended
 
 
