@@ -49,16 +49,10 @@ def open_session(
         for reader in (module for module in networks.modules() if isinstance(module, SentenceEncoder)):
             reader.compile_passes()
     generator = _generator(trial, materials, tokenizer)
+    outputs = open_outputs(trial, seed, materials, collectives, device)
     synonyms = Synonyms.open(Path(materials.synonyms)) if trial.method.needs_synonyms else None
-    run = RunContext(
-        streams,
-        collectives,
-        arithmetic.autocast,
-        generator and generator.to(device),
-        synonyms,
-        open_outputs(trial, seed, materials, collectives, device),
-        seeds_passes=not trial.graphed,
-    )
+    of_method = generator and generator.to(device), synonyms, outputs
+    run = RunContext(streams, collectives, arithmetic.autocast, *of_method, seeds_passes=not trial.graphed)
     return Session(
         trial,
         networks,
