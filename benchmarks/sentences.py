@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rse_study.data import builtin, data_dir
-from rse_study.data.corpus import Corpus, TextFiles, read_sentences
+from rse_study.data.corpus import Corpus, TextFiles, read_corpus
 from rse_study.data.readers import read_sts
 from rse_study.errors import MissingFile
 
@@ -22,7 +22,7 @@ def training_texts() -> Texts:
     """Return sentences of Wikipedia, else of the built-in grammar."""
     try:
         corpus = Corpus(source=TextFiles(paths=(WIKIPEDIA,)), limit=0)
-        return Texts("Wikipedia", read_sentences(corpus, data_dir()))
+        return Texts("Wikipedia", read_corpus(corpus, data_dir()).sentences)
     except MissingFile:
         return Texts("built-in corpus", builtin.corpus())
 

@@ -1,6 +1,7 @@
 """A trial's materials on this machine: corpus, encoder, generator, dev pairs."""
 
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -8,18 +9,18 @@ from typing import Any
 
 from rse_study.activity import SILENCE, ActivityCallback
 from rse_study.assets.masked_lm import TrainingCallback, masked_accuracy, split
-from rse_study.assets.replayed import adversarial_set, adversarial_texts
+from rse_study.assets.replayed import Reference, adversarial_set, adversarial_texts
 from rse_study.assets.store import META, build, fingerprint_of_model, write_meta
 from rse_study.assets.tiny import TINY, minilm_generator, packaged, tiny_encoder
 from rse_study.assets.tokenised import synonym_table, tokenised_corpus
 from rse_study.assets.trial_checks import check_encoder, check_length, check_tokens, usable_length
 from rse_study.data import study_folders
+from rse_study.data.batches import Synonyms
 from rse_study.data.corpus import check_batch, read_corpus
 from rse_study.data.hub_models import check_model, local_name
 from rse_study.data.labelled import StsPairs, joined
 from rse_study.data.lexicons import wordnet_archive
 from rse_study.data.readers import read_dev
-from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import TokenisedCorpus, tokenise
 from rse_study.errors import InputError
 from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
@@ -115,13 +116,9 @@ def prepare(
     base = _base(trial, root, corpus.sentences, callback, folders)
     tokenizer = load_tokenizer(base, trial.encoder.revision)
     check_encoder(trial, base, tokenizer)
+    asked, on_tokens = (trial.max_length, trial.encoder.template), "corpus: sentences tokenised"
     tokenised = tokenised_corpus(
-        root,
-        corpus.sentences,
-        tokenizer,
-        trial.max_length,
-        trial.encoder.template,
-        partial(callback.advanced, "corpus: sentences tokenised"),
+        root, corpus.sentences, tokenizer, *asked, partial(callback.advanced, on_tokens)
     )
     callback.message(check_tokens(trial, TokenisedCorpus.open(tokenised), tokenizer))
     on_progress = _training_progress("minilm-mlm", callback)
@@ -130,16 +127,7 @@ def prepare(
         check_generator(generator, revision, tokenizer, trial.max_length, root, corpus.sentences)
     synonyms = str(synonym_table(root, tokenizer, data_dir)) if trial.method.needs_synonyms else ""
     replayed, texts = _replayed(trial, base, (dev.tasks() or (dev,))[0], root, folders, callback)
-    fingerprints = {
-        "corpus": TokenisedCorpus.open(tokenised).fingerprint,
-        "base": fingerprint_of_model(base, trial.encoder.revision),
-        "dev": dev.fingerprint,
-        **({"generator": fingerprint_of_model(generator, revision)} if generator else {}),
-        **({"synonyms": Synonyms.open(Path(synonyms)).fingerprint} if synonyms else {}),
-        **({"replayed": ReplayedPairs.open(Path(replayed)).fingerprint} if replayed else {}),
-        **({"replayed_texts": ReplayedTexts.open(Path(texts)).fingerprint} if texts else {}),
-    }
-    return Materials(
+    made = Materials(
         corpus=tokenised,
         num_sentences=len(corpus.sentences),
         base=_whole_path(base),
@@ -149,8 +137,22 @@ def prepare(
         synonyms=synonyms,
         replayed=replayed,
         replayed_texts=texts,
-        fingerprints=fingerprints,
     )
+    return replace(made, fingerprints=_fingerprints(made, trial.encoder.revision))
+
+
+def _fingerprints(made: Materials, revision: str) -> dict[str, str]:
+    """Return the sha256 of each part that there is, by name."""
+    parts = {
+        "corpus": TokenisedCorpus.open(made.corpus).fingerprint,
+        "base": fingerprint_of_model(made.base, revision),
+        "dev": made.dev.fingerprint,
+        "generator": made.generator and fingerprint_of_model(made.generator, made.generator_revision),
+        "synonyms": made.synonyms and Synonyms.open(Path(made.synonyms)).fingerprint,
+        "replayed": made.replayed and ReplayedPairs.open(Path(made.replayed)).fingerprint,
+        "replayed_texts": made.replayed_texts and ReplayedTexts.open(Path(made.replayed_texts)).fingerprint,
+    }
+    return {name: fingerprint for name, fingerprint in parts.items() if fingerprint}
 
 
 def _replayed(
@@ -158,13 +160,15 @@ def _replayed(
 ) -> tuple[str, str]:
     """Return the folders of attacked pairs and texts; empty where a trial replays none."""
     asked, data_dir, pairs, texts = trial.replayed, folders[-1], "", ""
-    if asked.recipe != "none":
-        on_progress = partial(callback.advanced, f"adversarial set: pairs attacked by {asked.recipe}")
-        pairs = str(adversarial_set(root, asked, base, trial.encoder, dev, data_dir, on_progress, folders))
-        callback.message(f"adversarial set: {_described(pairs, f'{asked.num_pairs} pairs', 'Spearman')}")
+    if asked.recipe == "none":
+        return pairs, texts
+    reference = Reference.of(asked, base, trial.encoder, *folders)
+    on_progress = partial(callback.advanced, f"adversarial set: pairs attacked by {asked.recipe}")
+    pairs = str(adversarial_set(root, asked, reference, dev, data_dir, on_progress))
+    callback.message(f"adversarial set: {_described(pairs, f'{asked.num_pairs} pairs', 'Spearman')}")
     if asked.labelled != "none":
         on_progress = partial(callback.advanced, f"adversarial texts: texts attacked by {asked.recipe}")
-        texts = str(adversarial_texts(root, asked, base, trial.encoder, data_dir, on_progress, folders))
+        texts = str(adversarial_texts(root, asked, reference, data_dir, on_progress))
         callback.message(f"adversarial texts: {_described(texts, str(asked.num_texts), 'accuracy')}")
     return pairs, texts
 

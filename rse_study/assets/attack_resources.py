@@ -64,10 +64,6 @@ def word_lists(root: Path, recipe: str, data_dir: Path) -> Path:
     return build(root, "word-lists", fingerprints_of(recipe, data_dir), copy)
 
 
-def _synonym_lists(data_dir: Path) -> str:
-    return _synonym_lists_of(data_dir, hash_file(find_file(lexicons.PPDB, data_dir)))
-
-
 @lru_cache(maxsize=2)
 def _synonym_lists_of(data_dir: Path, content: str) -> str:
     """Fingerprint tens of thousands of synonym pairs, once per file content."""
@@ -85,7 +81,9 @@ _FILES: dict[Resource, tuple[str | Path, ...]] = {
 _BY_CONTENT: dict[Resource, Callable[[Path], str]] = {
     Resource.WORDNET: lexicons.wordnet_fingerprint,
     Resource.STOP_WORDS: lambda data_dir: fingerprint_of(sorted(lexicons.english_stopwords(data_dir))),
-    Resource.SYNONYM_LISTS: _synonym_lists,
+    Resource.SYNONYM_LISTS: lambda data_dir: _synonym_lists_of(
+        data_dir, hash_file(find_file(lexicons.PPDB, data_dir))
+    ),
     Resource.LOOK_ALIKES: lambda data_dir: fingerprint_of(lexicons.lookalikes(data_dir)),
     Resource.KEYBOARD: lambda data_dir: fingerprint_of(lexicons.keyboard(data_dir)),
     Resource.SENTENCE_SIMILARITY: lambda data_dir: fingerprint_of_model(str(minilm_folder())),

@@ -14,8 +14,7 @@ from torch import Tensor, nn
 
 from rse_study.activity import graceful_interrupt
 from rse_study.assets.store import came_with_archive, steps_of
-from rse_study.data.batches import Batch, Batches
-from rse_study.data.synonyms import mask_tokens, rtd_mask
+from rse_study.data.batches import Batch, Batches, mask_tokens, rtd_mask
 from rse_study.data.tokenised import TokenisedCorpus, tokenise
 from rse_study.errors import InputError, first_line
 from rse_study.models.loading import quiet_loading

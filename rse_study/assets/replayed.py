@@ -12,10 +12,12 @@ from rse_study.activity import ProgressCallback
 from rse_study.assets.attack_resources import fingerprints_of, resources_of
 from rse_study.assets.store import build, fingerprint_of_model, write_meta
 from rse_study.assets.tiny import packaged
-from rse_study.data.attack_sets import FewLabelled, read_few_labelled
+from rse_study.data import builtin
+from rse_study.data.attack_sets import BUILTIN, unseen
 from rse_study.data.labelled import Labelled, StsPairs
+from rse_study.data.labelled_sets import read_labelled
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.attack import Attack, AttackOutcome, Maximise, Target, summarise
+from rse_study.evaluation.attacks.attack import Attack, AttackOutcome, Move, Target, summarise
 from rse_study.evaluation.attacks.engine import Victim, attack_all
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts, probabilities_by, probe_of
@@ -65,18 +67,15 @@ class Reference:
 def adversarial_set(
     root: Path,
     replayed: Replayed,
-    base: str,
-    encoder: Encoder,
+    reference: Reference,
     dev: StsPairs,
     data_dir: Path,
     on_progress: ProgressCallback = lambda done, total: None,
-    folders: tuple[Path, ...] = (),
 ) -> Path:
     """Return the folder of the attacked pairs, building it if it does not exist.
 
     All dev pairs fit the map from cosines to gold, a sample is attacked; pooling and template are the trial's.
     """
-    reference = Reference.of(replayed, base, encoder, *folders)
     key = {
         **reference.key(),
         "pairs": dev.fingerprint,
@@ -88,7 +87,7 @@ def adversarial_set(
     def make() -> Made:
         embed = reference.load()
         recipe = RECIPES.get(replayed.recipe)(sides=replayed.sides)
-        attack = recipe.build(resources_of(replayed.recipe, data_dir), Maximise(distance="deviation"))
+        attack = recipe.build(resources_of(replayed.recipe, data_dir), Move(tau=None))
         victim, targets = victim_of(embed, fit_score(embed, dev)), targets_of(dev, _drawn(len(dev), replayed))
         outcomes = _outcomes(attack, victim, targets, replayed, f"{dev.name} {dev.split}", on_progress)
         figures = summarise_scores(outcomes)
@@ -104,18 +103,16 @@ def adversarial_set(
 def adversarial_texts(
     root: Path,
     replayed: Replayed,
-    base: str,
-    encoder: Encoder,
+    reference: Reference,
     data_dir: Path,
     on_progress: ProgressCallback = lambda done, total: None,
-    folders: tuple[Path, ...] = (),
 ) -> Path:
     """Return the folder of the attacked texts, building it if it does not exist.
 
     The victim is a logistic regression on the reference's frozen embeddings. An attack changes a text until
     the victim predicts another class; misclassified texts stay as they are.
     """
-    reference, few = Reference.of(replayed, base, encoder, *folders), read_for(replayed, data_dir)
+    few = read_for(replayed, data_dir)
     key = {
         **reference.key(),
         "training": few.training.fingerprint,
@@ -145,15 +142,37 @@ def adversarial_texts(
     return _built(root, TEXTS, key, make)
 
 
+@dataclass(frozen=True)
+class FewLabelled:
+    """Texts to fit a probe on and texts to attack, disjoint.
+
+    They come only from sets without a test split: one that trials are selected by could not be reported.
+    """
+
+    training: Labelled
+    inputs: Labelled
+
+
 def read_for(replayed: Replayed, data_dir: Path) -> FewLabelled:
-    """Read the texts that a trial names."""
-    return read_few_labelled(
-        replayed.labelled,
-        data_dir,
-        num_inputs=replayed.num_texts,
-        num_training=replayed.num_training,
-        seed=replayed.seed,
-    )
+    """Draw texts to attack, and others to train on, from the stream `order`."""
+    labelled, num_inputs, num_training = replayed.labelled, replayed.num_texts, replayed.num_training
+    whole = builtin.opinions() if labelled == BUILTIN else read_labelled(labelled, "all", data_dir)
+    where = f"{whole.name} {whole.split}"
+    order = Streams(replayed.seed).numpy("order").permutation(len(whole))
+    inputs = whole.take(order[:num_inputs])
+    # Sets contain duplicates, but no input may be among its probe's training texts.
+    rest = whole.take(order[num_inputs:])
+    others = rest.take(unseen(rest.texts, inputs.texts))
+    if len(others) < num_training:
+        rule = f"{num_inputs} to attack leave {len(others)} others, and {num_training} are to be trained on"
+        raise InputError("too few texts", where=where, rule=rule, remedy="Ask for fewer")
+    training = others.take(np.arange(num_training))
+    absent = sorted(set(range(len(whole.classes))) - set(training.labels.tolist()))
+    if absent:
+        what = f"none of {num_training} training texts is {whole.classes[absent[0]]!r}"
+        rule = "a probe needs texts of every class"
+        raise InputError(what, where=where, rule=rule, remedy="Ask for more, or draw them by another seed")
+    return FewLabelled(training, inputs)
 
 
 def _drawn(num_given: int, replayed: Replayed) -> Int[np.ndarray, " m"]:

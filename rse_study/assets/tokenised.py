@@ -7,8 +7,8 @@ import torch
 
 from rse_study.activity import ProgressCallback
 from rse_study.assets.store import build, write_meta
+from rse_study.data.batches import Synonyms
 from rse_study.data.lexicons import synonyms_of, wordnet_fingerprint
-from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import MARKS, PIECE, marks_beginnings, tokenise, vocabulary_fingerprint
 from rse_study.errors import InputError
 from rse_study.spec import fingerprint_of

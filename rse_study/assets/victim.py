@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from rse_study.activity import ProgressCallback
 from rse_study.assets.store import (
     META,
     build,
@@ -29,7 +30,7 @@ from rse_study.models.text_classifier import Classifier, Inputs, TextClassifier,
 from rse_study.training.arithmetic import torch_threads
 from rse_study.training.classifier import FineTuning
 from rse_study.training.classifier.data import Examples, Start, Supervised, identity_of_tuning, split_off
-from rse_study.training.classifier.run import FineTuned, TuningCallback, TuningRun, fine_tune, open_run
+from rse_study.training.classifier.run import FineTuned, TuningRun, fine_tune, open_run
 
 
 def fit_head(
@@ -41,7 +42,7 @@ def fit_head(
     training text.
     """
     begun = time.monotonic()
-    run = open_run(spec, seed, start, split_off(training, None, spec.dev_share), torch.device(device))
+    run = open_run(spec, seed, start, split_off(training, spec.dev_share), torch.device(device))
     lacking = [name for label, name in enumerate(run.training.classes) if label not in run.training.targets]
     if lacking:
         what, rule = f"no text of class {', '.join(lacking)}", "each class has at least one to train on"
@@ -125,7 +126,7 @@ def victim(
     is_probe: bool = False,
     revision: str = "main",
     device: str = "cpu",
-    on_progress: TuningCallback = lambda progress: None,
+    on_progress: ProgressCallback = lambda done, total: None,
 ) -> VictimClassifier:
     """Return the victim for these materials, fine-tuning it if it is not there yet.
 
@@ -136,7 +137,7 @@ def victim(
     kept, num_removed = training.take(places), len(training) - len(places)
     wanted = spec or FineTuning()
     start = Start(base, pooling, fingerprint_of_model(base, revision), revision)
-    key = identity_of_tuning(wanted, seed, start, kept, None) | ({"is_probe": True} if is_probe else {})
+    key = identity_of_tuning(wanted, seed, start, kept) | ({"is_probe": True} if is_probe else {})
 
     def make(draft: Path) -> None:
         with torch_threads(1):

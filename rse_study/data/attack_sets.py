@@ -6,7 +6,7 @@ Table 1 of RobustSentEmbed also attacks SST2 and MRPC, whose inputs were never p
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -18,7 +18,6 @@ from rse_study.data.labelled import Labelled, Text
 from rse_study.data.labelled_sets import read_labelled
 from rse_study.errors import InputError, MissingFile
 from rse_study.registry import Registry
-from rse_study.streams import Streams
 from rse_study.tensors import Int
 
 _NO_LETTERS = {code: None for code in range(128) if not chr(code).isalnum()}
@@ -72,17 +71,6 @@ SEEN_WITH: dict[str, tuple[str, ...]] = {
 """Tasks that share sentences with a set, if not only the task of its own name."""
 
 
-@dataclass(frozen=True)
-class FewLabelled:
-    """Texts to fit a probe on and texts to attack, disjoint.
-
-    They come only from sets without a test split: one that trials are selected by could not be reported.
-    """
-
-    training: Labelled
-    inputs: Labelled
-
-
 def name_of(labelled: str) -> str:
     """Return the task's name in rows and metrics."""
     return builtin.OPINIONS if labelled == BUILTIN else labelled
@@ -91,32 +79,6 @@ def name_of(labelled: str) -> str:
 def tasks_seen_with(labelled: str) -> tuple[str, ...]:
     """Return the tasks whose sentences a study sees if it selects by this set."""
     return SEEN_WITH.get(labelled, (name_of(labelled),))
-
-
-def read_few_labelled(
-    labelled: str, data_dir: Path, *, num_inputs: int, num_training: int, seed: int
-) -> FewLabelled:
-    """Draw texts to attack, and others to train on, from the stream `order`.
-
-    `labelled` is `builtin` or a cross-validated transfer task.
-    """
-    whole = builtin.opinions() if labelled == BUILTIN else read_labelled(labelled, "all", data_dir)
-    where = f"{whole.name} {whole.split}"
-    order = Streams(seed).numpy("order").permutation(len(whole))
-    inputs = whole.take(order[:num_inputs])
-    # Sets contain duplicates, but no input may be among its probe's training texts.
-    rest = whole.take(order[num_inputs:])
-    others = rest.take(unseen(rest.texts, inputs.texts))
-    if len(others) < num_training:
-        rule = f"{num_inputs} to attack leave {len(others)} others, and {num_training} are to be trained on"
-        raise InputError("too few texts", where=where, rule=rule, remedy="Ask for fewer")
-    training = others.take(np.arange(num_training))
-    absent = sorted(set(range(len(whole.classes))) - set(training.labels.tolist()))
-    if absent:
-        what = f"none of {num_training} training texts is {whole.classes[absent[0]]!r}"
-        rule = "a probe needs texts of every class"
-        raise InputError(what, where=where, rule=rule, remedy="Ask for more, or draw them by another seed")
-    return FewLabelled(training, inputs)
 
 
 OF_TRANSFER = {"sst2": "SST2", "mrpc": "MRPC"}

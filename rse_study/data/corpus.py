@@ -104,11 +104,6 @@ class Sentences:
         )
 
 
-def read_sentences(corpus: Corpus, data_dir: Path) -> list[str]:
-    """Return the distinct sentences of a corpus, in order."""
-    return read_corpus(corpus, data_dir).sentences
-
-
 def read_corpus(corpus: Corpus, data_dir: Path, beside: Path = Path()) -> Sentences:
     """Read a corpus' distinct sentences; relative paths also start from `beside`."""
     limit = corpus.limit if corpus.draw is None else 0

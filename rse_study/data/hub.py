@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -123,40 +123,54 @@ def _prepared(name: str, config: str, revision: str) -> tuple[str, dict[str, Any
 def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revision: str = "main") -> Any:
     """Read a split, or a slice such as train[:1000], of a folder or a name on the hub."""
     import datasets
-    from huggingface_hub import constants
 
-    folder = data_dir / os.path.expanduser(name)
+    folder, where = data_dir / os.path.expanduser(name), f"dataset {name}"
     is_local = folder.is_dir()
     settings: dict[str, Any] = {} if is_local else {"revision": revision}
-    where = f"dataset {name}"
-    before = constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE
     prepared = None if is_local else _prepared(name, config, revision)
-    if prepared:  # at each load, `datasets` would ask the hub for what it has
-        constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
-        datasets.logging.set_verbosity_error()  # it would say that the hub does not have it
     config, read_with = prepared or (config, AS_WRITTEN)
     load = partial(datasets.load_dataset, str(folder) if is_local else name, config or None, split=split)
-    try:
+    remedy = _FOLDER_REMEDY if is_local else _OFFLINE_REMEDY
+    with _failures_named(where, remedy), _offline() if prepared else nullcontext():
         if not prepared:
             check_dataset(name, revision, data_dir, file=OF_EACH)  # a README in the cache is no answer
         try:
             table = load(**settings, **read_with)
         except (TypeError, ValueError):  # only CSV has these settings
             table = load(**settings)
-    except (
-        datasets.exceptions.DatasetsError, ConnectionError, FileNotFoundError, ValueError, UncheckedModel
-    ) as error:  # fmt: skip
-        remedy = _FOLDER_REMEDY if is_local else _OFFLINE_REMEDY
-        if isinstance(error, ValueError):  # unknown split or configuration
-            remedy = "Check split and config"
-        reason = first_line(error.__cause__ or error)
-        raise InputError(f"cannot be loaded ({reason})", where=where, remedy=remedy) from None
-    finally:
-        constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE = before
     if table.builder_name == "csv" and _UNNAMED in table.column_names:
         what, rule = "rows have more cells than the header", "a text with a comma stands in quotes"
         raise InputError(what, where=where, rule=rule, remedy="Correct the file")
     return table
+
+
+@contextmanager
+def _offline() -> Iterator[None]:
+    """Let `datasets` read its cache: at each load, it would ask the hub for what it has."""
+    import datasets
+    from huggingface_hub import constants
+
+    before = constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE
+    constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
+    datasets.logging.set_verbosity_error()  # it would say that the hub does not have it
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE = before
+
+
+@contextmanager
+def _failures_named(where: str, remedy: str) -> Iterator[None]:
+    """Turn the failures of a load into an InputError."""
+    from datasets.exceptions import DatasetsError
+
+    try:
+        yield
+    except (DatasetsError, ConnectionError, FileNotFoundError, ValueError, UncheckedModel) as error:
+        if isinstance(error, ValueError):  # unknown split or configuration
+            remedy = "Check split and config"
+        reason = first_line(error.__cause__ or error)
+        raise InputError(f"cannot be loaded ({reason})", where=where, remedy=remedy) from None
 
 
 GLUE_LAYOUT = "<task>/{train,validation}.{jsonl,csv,parquet}"

@@ -21,7 +21,7 @@ from rse_study.downstream.models import ModelFiles
 from rse_study.evaluation.attacks.attack import AttackOutcome, summarise
 from rse_study.evaluation.attacks.outcome_store import AttackRun, OutcomeStore, attack_and_store
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.evaluations import Embed, Evaluation, evaluation_row
+from rse_study.evaluation.evaluations import Embed, Evaluation, evaluation_rows
 from rse_study.results.files.attack_file import ATTACK, CLASSES, SummaryRow, keep_summary, outcomes_path
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
@@ -160,7 +160,7 @@ class AttackedClassifier:
             max_queries=asked.max_queries, seed=asked.seed, on_progress=on_progress,
         )  # fmt: skip
         row = summary_row(
-            self._head(made, attack.label), outcomes, kept, asdict(summarise(kept.outcomes)),
+            outcomes, kept, asdict(summarise(kept.outcomes)),
             victim_dev_accuracy=made.dev_accuracy, weak=made.is_weak, fingerprint=self.inputs.fingerprint,
         )  # fmt: skip
         keep_summary(folder, row, replaces=replaces)
@@ -181,7 +181,7 @@ class AttackedClassifier:
         }
 
     def victim(
-        self, weights: ModelFiles, on_progress: Callable[[Any], None] = lambda progress: None
+        self, weights: ModelFiles, on_progress: ProgressCallback = lambda done, total: None
     ) -> VictimClassifier:
         """Return the classifier, trained on nothing from the set; all recipes share it."""
         asked, scored = self.settings.attacks, self.whole.texts
@@ -225,25 +225,18 @@ def rows_under_attack(
 
     All are degenerate where the victim is weak.
     """
-    return [
-        evaluation_row(
-            evaluation, subject, split, name, value, found.num_inputs,
-            degenerate=found.weak or value != value, num_skipped=found.num_skipped, seed=found.seed,
-            items=attack_items(outcomes, name),
-        )
-        for name, value in figures.items()
-    ]  # fmt: skip
+    items = {name: attack_items(outcomes, name) for name in figures}
+    about = evaluation, subject, split, figures, found.num_inputs
+    return evaluation_rows(
+        *about, degenerate=found.weak, items=items, num_skipped=found.num_skipped, seed=found.seed
+    )
 
 
 def summary_row(
-    head: Mapping[str, Any],
-    store: OutcomeStore,
-    run: AttackRun,
-    figures: Mapping[str, int | float],
-    **own: Any,
+    store: OutcomeStore, run: AttackRun, figures: Mapping[str, int | float], **own: Any
 ) -> SummaryRow:
     """Return the summary of an attack, with fields of its own."""
-    known = {name: head[name] for name in ("set", "recipe", "label", "victim", "seed")}
-    now = {"num_now": run.num_now, "seconds_now": run.seconds_now, "attack": store.head[ATTACK]}
+    known = {name: store.head[name] for name in ("set", "recipe", "label", "victim", "seed", ATTACK)}
+    now = {"num_now": run.num_now, "seconds_now": run.seconds_now}
     counts = {name: None if value != value else value for name, value in figures.items()}  # JSON has no NaN
     return SummaryRow(**known, **now, **counts, **own)

@@ -19,7 +19,7 @@ from rse_study.downstream import Attacks, Settings
 from rse_study.downstream.attacked_classifier import figures_of, rows_under_attack, summary_row
 from rse_study.downstream.models import ModelFiles
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.attack import AttackOutcome, Deviation, Drift, Goal, Maximise
+from rse_study.evaluation.attacks.attack import AttackOutcome, Goal, Move
 from rse_study.evaluation.attacks.outcome_store import REMEDY, OutcomeStore, attack_and_store
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.evaluations import Embed
@@ -145,7 +145,7 @@ class AttackedSimilarity:
         counts, clean = found.pop("counts"), found["clean_spearman"]
         # Without a clean Spearman, e.g. by a constant map, all pairs score alike, and no change moves them.
         row = summary_row(
-            self._head(weights, attack.label), outcomes, kept, counts | found, victim_dev_accuracy=None,
+            outcomes, kept, counts | found, victim_dev_accuracy=None,
             weak=clean != clean, fingerprint=self.fingerprint, drawn=self.drawn,
         )  # fmt: skip
         row = attack_file.reaching(row, asked.goal, asked.tau)
@@ -203,5 +203,5 @@ def _points(kept: OutcomeStore) -> Float[np.ndarray, "2 k"]:
 def goal_of(attacks: Attacks) -> Goal:
     """Return the goal function that the settings name."""
     if attacks.goal == attack_file.FURTHEST:
-        return Maximise()
-    return Deviation(tau=attacks.tau) if attacks.goal == "deviation" else Drift(tau=attacks.tau)
+        return Move(distance="drift", tau=None)
+    return Move(distance=attacks.goal, tau=attacks.tau)

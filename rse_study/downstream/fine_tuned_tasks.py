@@ -7,15 +7,15 @@ GLUE is scored on its validation splits (L2P-CSR Table 4, DCL Table 1), SQuAD on
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from jaxtyping import Int
 
+from rse_study.activity import ProgressCallback
 from rse_study.assets.victim import VictimClassifier, victim
 from rse_study.data import GLUE, NLI_CLASSES
 from rse_study.data.attack_sets import training_for
@@ -94,7 +94,7 @@ class FineTunedTask(ABC):
         return self.rows(self.classifier(weights), weights, subject)
 
     def classifier(
-        self, weights: ModelFiles, on_progress: Callable[[Any], None] = lambda progress: None
+        self, weights: ModelFiles, on_progress: ProgressCallback = lambda done, total: None
     ) -> VictimClassifier:
         """Return the classifier; tasks with the same training share one."""
         scored: list[Text] = [text for given in self.held_out for text in given.texts]
@@ -121,7 +121,7 @@ def classifier_of(
     scored: Sequence[Text],
     seed: int,
     settings: Settings,
-    on_progress: Callable[[Any], None],
+    on_progress: ProgressCallback,
     *,
     is_probe: bool = False,
 ) -> VictimClassifier:

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from rse_study.activity import ProgressCallback
 from rse_study.errors import NonFiniteLoss
-from rse_study.evaluation.evaluations import Embed, Evaluation, FrozenEvaluation, evaluation_row, score_all
+from rse_study.evaluation.evaluations import Embed, Evaluation, FrozenEvaluation, evaluation_rows, score_all
 from rse_study.models.pooling import PoolingKind
 from rse_study.results.records import EvaluationRow
 from rse_study.training.loop import full_memory_named
@@ -98,6 +98,4 @@ def _scores(
 def _diverged(evaluation: Evaluation, subject: str) -> list[EvaluationRow]:
     """Return NaN for every measure: training would diverge again."""
     lost = [measure.metric.removeprefix(f"{evaluation.name}/") for measure in evaluation.measures]
-    return [
-        evaluation_row(evaluation, subject, "", aggregation, nan, 0, degenerate=True) for aggregation in lost
-    ]
+    return evaluation_rows(evaluation, subject, "", dict.fromkeys(lost, nan), 0)

@@ -13,7 +13,7 @@ from rse_study.data.readers import read_sts
 from rse_study.data.tokenised import MARKS, tokenise
 from rse_study.downstream import WEAKENED, Settings
 from rse_study.downstream.models import ModelFiles
-from rse_study.evaluation.evaluations import Embed, PairsEvaluation, evaluation_row
+from rse_study.evaluation.evaluations import Embed, PairsEvaluation, evaluation_rows
 from rse_study.methods.l2p_csr import L2PCSR
 from rse_study.methods.method import RunContext
 from rse_study.models.loading import load_encoder
@@ -80,13 +80,8 @@ class WeakenedTokens(PairsEvaluation):
             keys.any(axis=0).mean(),
             alone.mean(),
         ]
-        return [
-            evaluation_row(
-                self, subject, self.pairs.split, label, 100 * float(share), len(texts),
-                degenerate=not np.isfinite(share), seed=SEED,
-            )
-            for label, share in zip(LABELS, shares, strict=True)
-        ]  # fmt: skip
+        figures = {label: 100 * float(share) for label, share in zip(LABELS, shares, strict=True)}
+        return evaluation_rows(self, subject, self.pairs.split, figures, len(texts), seed=SEED)
 
     def _is_keyword(self, token: str) -> bool:
         bare = token.lstrip("".join(MARKS)).lower()

@@ -3,7 +3,8 @@
 import re
 import string
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from scipy.stats import pearsonr
@@ -33,28 +34,33 @@ def probabilities(predict: Victim, labelled: Labelled) -> Float[np.ndarray, "n c
     return found
 
 
-def score_of(
+def scores_of(
     task: Labelled | StsPairs | Questions,
-    metric: str,
-    value: float,
+    figures: Mapping[str, float],
     *,
     seed: int,
     degenerate: bool,
-    items: ItemScores | None = None,
-) -> EvaluationRow:
-    """Return one figure x100 of a classifier on all of a split."""
-    return EvaluationRow(
-        subject="", task=task.name, split=task.split, aggregation=metric, value=value, num_examples=len(task),
-        num_skipped=task.num_unlabelled if isinstance(task, Labelled) else 0, seed=seed, degenerate=degenerate,
-        fingerprint=task.fingerprint, items=items,
-    )  # fmt: skip
+    items: Mapping[str, ItemScores | None] = MappingProxyType({}),
+) -> list[EvaluationRow]:
+    """Return figures x100 of a classifier on all of a split, by their names."""
+    num_skipped = task.num_unlabelled if isinstance(task, Labelled) else 0
+    return [
+        EvaluationRow(
+            subject="", task=task.name, split=task.split, aggregation=metric, value=value, num_examples=len(task),
+            num_skipped=num_skipped, seed=seed, degenerate=degenerate, fingerprint=task.fingerprint,
+            items=items.get(metric),
+        )
+        for metric, value in figures.items()
+    ]  # fmt: skip
 
 
 def evaluate_accuracy(predict: Victim, task: Labelled, *, seed: int) -> EvaluationRow:
     """Return a classifier's accuracy x100 on all of a split."""
     predicted = probabilities(predict, task).argmax(axis=1)
-    value, items = 100 * accuracy(task.labels, predicted), ItemScores.of(100.0 * (task.labels == predicted))
-    return score_of(task, "accuracy", value, seed=seed, degenerate=says_one_thing(predicted), items=items)
+    figures = {"accuracy": 100 * accuracy(task.labels, predicted)}
+    items = {"accuracy": ItemScores.of(100.0 * (task.labels == predicted))}
+    (row,) = scores_of(task, figures, seed=seed, degenerate=says_one_thing(predicted), items=items)
+    return row
 
 
 def accuracy(labels: Int[np.ndarray, " n"], predicted: Int[np.ndarray, " n"]) -> float:
@@ -128,15 +134,10 @@ GLUE_METRICS: Registry[tuple[str, ...]] = Registry(
 
 def evaluate_glue(predict: Victim, task: Labelled, *, seed: int) -> list[EvaluationRow]:
     """Return a task's metrics x100; InputError if `predict` has other classes."""
-    predicted = probabilities(predict, task).argmax(axis=1)
+    predicted, metrics = probabilities(predict, task).argmax(axis=1), GLUE_METRICS.get(task.name)
+    figures = {metric: 100 * _METRICS[metric](task.labels, predicted) for metric in metrics}
     items = {"accuracy": ItemScores.of(100.0 * (task.labels == predicted))}
-    return [
-        score_of(
-            task, metric, 100 * _METRICS[metric](task.labels, predicted),
-            seed=seed, degenerate=says_one_thing(predicted), items=items.get(metric),
-        )
-        for metric in GLUE_METRICS.get(task.name)
-    ]  # fmt: skip
+    return scores_of(task, figures, seed=seed, degenerate=says_one_thing(predicted), items=items)
 
 
 def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> list[EvaluationRow]:
@@ -147,14 +148,9 @@ def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> 
         raise InputError(f"shape {found.shape}", where=where, rule=rule, remedy="Fine-tune it for STS-B")
     is_flat = says_one_thing(found)
     named = {"pearson": lambda a, b: float(pearsonr(a, b).statistic), "spearman": spearman}
-    items = {"spearman": ItemScores.of(found, task.gold)}
-    return [
-        score_of(
-            task, metric, 0.0 if is_flat else 100 * named[metric](found, task.gold),
-            seed=seed, degenerate=is_flat, items=items.get(metric),
-        )
-        for metric in GLUE_METRICS.get(task.name)
-    ]  # fmt: skip
+    metrics, items = GLUE_METRICS.get(task.name), {"spearman": ItemScores.of(found, task.gold)}
+    figures = {metric: 0.0 if is_flat else 100 * named[metric](found, task.gold) for metric in metrics}
+    return scores_of(task, figures, seed=seed, degenerate=is_flat, items=items)
 
 
 Answering = Callable[[Sequence[Text]], list[str]]  # (question, context) -> answer
@@ -185,17 +181,11 @@ def f1(answer: str, accepted: Sequence[str]) -> float:
 def evaluate_squad(answering: Answering, task: Questions, *, seed: int) -> list[EvaluationRow]:
     """Return the means of F1 and exact match over all questions, x100."""
     found = answering(task.texts)
-    is_flat = len(found) > 1 and len(set(found)) == 1
-    return [
-        score_of(
-            task,
-            metric.__name__,
-            float(100 * np.mean([metric(*pair) for pair in zip(found, task.answers, strict=True)])),
-            seed=seed,
-            degenerate=is_flat,
-        )
-        for metric in (f1, exact_match)
-    ]
+    is_flat, pairs = len(found) > 1 and len(set(found)) == 1, list(zip(found, task.answers, strict=True))
+    figures = {
+        one.__name__: float(100 * np.mean([one(*pair) for pair in pairs])) for one in (f1, exact_match)
+    }
+    return scores_of(task, figures, seed=seed, degenerate=is_flat)
 
 
 def _shared(words: list[str], others: list[str]) -> float:

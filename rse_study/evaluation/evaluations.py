@@ -1,7 +1,8 @@
 """The protocol of evaluations, and the vectors that they score."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -149,6 +150,27 @@ def evaluation_row(
         degenerate=degenerate, fingerprint=evaluation.fingerprint, preset=preset, num_skipped=num_skipped, seed=seed,
         items=items,
     )  # fmt: skip
+
+
+def evaluation_rows(
+    evaluation: Evaluation,
+    subject: str,
+    split: str,
+    figures: Mapping[str, float],
+    num_examples: int,
+    *,
+    degenerate: bool = False,
+    items: Mapping[str, ItemScores | None] = MappingProxyType({}),
+    **counts: int,
+) -> list[EvaluationRow]:
+    """Return a row for each figure by its name; one that is NaN is degenerate."""
+    return [
+        evaluation_row(
+            evaluation, subject, split, name, value, num_examples,
+            degenerate=degenerate or value != value, items=items.get(name), **counts,
+        )
+        for name, value in figures.items()
+    ]  # fmt: skip
 
 
 def score_all(

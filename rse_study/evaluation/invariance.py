@@ -63,17 +63,15 @@ class Invariance:
         return len(self.texts) * (1 + len(self.changed))
 
     def score(self, embed: evaluations.Embed, subject: str) -> list[EvaluationRow]:
-        distinct = sorted({*self.texts, *(text for new in self.changed.values() for text in new)})
-        row_of = {text: row for row, text in enumerate(distinct)}
-        vectors = evaluations.unit_rows(embed(distinct)) if distinct else np.zeros((0, 1))
+        clean, *changed = evaluations.vectors_of(embed, self.texts, *self.changed.values())
         # A single distinct text says nothing about a collapse.
-        clean = [row_of[text] for text in dict.fromkeys(self.texts)]
-        is_one = len(clean) > 1 and evaluations.is_one_vector(vectors[clean])
+        is_one = len({*self.texts}) > 1 and evaluations.is_one_vector(clean)
         rows = []
-        for change, new in self.changed.items():
-            moved = [(row_of[a], row_of[b]) for a, b in zip(self.texts, new, strict=True) if a != b]
-            cosine = nan if is_one else _mean_cosine(vectors, moved)
-            rows.append(self._row(subject, change, cosine, len(moved), len(self.texts) - len(moved)))
+        for (change, new), vectors in zip(self.changed.items(), changed, strict=True):
+            moved = np.array([a != b for a, b in zip(self.texts, new, strict=True)], bool)
+            num, cosines = int(moved.sum()), (clean[moved] * vectors[moved]).sum(axis=1)
+            cosine = nan if is_one or not num else float(cosines.mean())
+            rows.append(self._row(subject, change, cosine, num, len(self.texts) - num))
         defined = [row.value / 100 for row in rows if row.num_examples]
         mean = fsum(defined) / len(defined) if defined else nan
         return [*rows, self._row(subject, "mean", mean, len(self.texts), 0)]
@@ -96,11 +94,6 @@ def changed_text(text: str, name: str, resources: ChangeResources, seed: int) ->
     """Apply one change; its draws depend on (seed, change, text) alone."""
     key = int(fingerprint_of([seed, name, text])[:16], 16)
     return CHANGES.get(name)(text, np.random.default_rng(key), resources)
-
-
-def _mean_cosine(vectors: np.ndarray, moved: list[tuple[int, int]]) -> float:
-    before, after = np.array(moved, np.int64).reshape(-1, 2).T
-    return float((vectors[before] * vectors[after]).sum(axis=1).mean()) if moved else nan
 
 
 NUM_IN_PLANE, NUM_VERSIONS = 30, 8
@@ -152,12 +145,8 @@ class SentencePlane(evaluations.PairsEvaluation):
             for end, of_kind in zip(("", *(f" {kind}" for kind in KINDS)), places.tolist(), strict=True):
                 for pair, (x, y) in enumerate(of_kind):
                     named |= {f"x {pair}{end}": x, f"y {pair}{end}": y}
-        return [
-            evaluations.evaluation_row(
-                self, subject, self.pairs.split, label, value, len(own), degenerate=is_one, seed=SEED
-            )
-            for label, value in named.items()
-        ]
+        about = self, subject, self.pairs.split, named, len(own)
+        return evaluations.evaluation_rows(*about, degenerate=is_one, seed=SEED)
 
 
 def closeness(first: Float[np.ndarray, "n d"], second: Float[np.ndarray, "n d"]) -> float:

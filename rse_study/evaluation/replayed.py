@@ -11,7 +11,7 @@ import numpy as np
 
 from rse_study.data.labelled import Labelled, StsPairs, Text
 from rse_study.errors import InputError
-from rse_study.evaluation.evaluations import CachedEncoder, Embed, evaluation_row, is_collapsed
+from rse_study.evaluation.evaluations import CachedEncoder, Embed, evaluation_rows, is_collapsed
 from rse_study.evaluation.sts import cosines_of, evaluate_sts
 from rse_study.evaluation.transfer import Fit, fit_probe
 from rse_study.results.item_scores import ItemScores
@@ -106,13 +106,8 @@ class ReplayedPairs(ReplayedSet[StsPairs]):
         drift = FARTHEST if degenerate else float(np.abs(now - before).mean())
         items = {"spearman": attacked.items, "drift": ItemScores.of(100 * np.abs(now - before))}
         figures = {"spearman": attacked.value, "drift": 100 * drift, "drop": clean.value - attacked.value}
-        return [
-            evaluation_row(
-                self, subject, self.clean.split, name, value, len(self.clean),
-                degenerate=degenerate, items=None if degenerate else items.get(name),
-            )
-            for name, value in figures.items()
-        ]  # fmt: skip
+        about = self, subject, self.clean.split, figures, len(self.clean)
+        return evaluation_rows(*about, degenerate=degenerate, items={} if degenerate else items)
 
     def _content(self) -> dict[str, Any]:
         sides = {side: [getattr(self, side).first, getattr(self, side).second] for side in self.sides}
@@ -147,14 +142,12 @@ class ReplayedTexts(ReplayedSet[Labelled]):
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
         """Score a new probe on the encoder's embeddings; 0, degenerate if collapsed."""
-        correct, clean = self._correct(embed), self.clean
-        return [
-            evaluation_row(
-                self, subject, clean.split, name, 100 * float(np.mean(correct[name])) if correct else 0.0, len(clean),
-                degenerate=not correct, items=ItemScores.of(100.0 * correct[name]) if correct else None,
-            )
-            for name in ("accuracy", "clean_accuracy")
-        ]  # fmt: skip
+        correct = self._correct(embed)
+        figures = {"accuracy": 0.0, "clean_accuracy": 0.0}
+        figures |= {name: 100 * float(np.mean(one)) for name, one in correct.items()}
+        items = {name: ItemScores.of(100.0 * one) for name, one in correct.items()}
+        about = self, subject, self.clean.split, figures, len(self.clean)
+        return evaluation_rows(*about, degenerate=not correct, items=items)
 
     def _correct(self, embed: Embed) -> dict[str, np.ndarray]:
         parts, cached = (self.training, self.clean, self.attacked), CachedEncoder(embed)

@@ -23,7 +23,7 @@ from pydantic import Field, PositiveFloat
 from rse_study.data.labelled import Labelled
 from rse_study.data.labelled_sets import read_labelled, splits_of
 from rse_study.errors import InputError
-from rse_study.evaluation.evaluations import Embed, evaluation_row, is_collapsed
+from rse_study.evaluation.evaluations import CachedEncoder, Embed, evaluation_rows, is_collapsed
 from rse_study.registry import Registry
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
@@ -203,21 +203,14 @@ def evaluate_transfer(
         A class has too few examples for the folds.
     """
     _check_classes(task, preset)
-    texts = sorted({text for split in task for parts in split.texts for text in parts})
-    vectors = np.asarray(embed(texts))
-    row_of = {text: row for row, text in enumerate(texts)}
-    rows = [np.array([[row_of[text] for text in parts] for parts in split.texts]) for split in task]
-    features = [_features(vectors, row) for row in rows]
+    cached = CachedEncoder(embed)
+    vectors = cached(sorted({text for split in task for parts in split.texts for text in parts}))
+    features = [_features(cached, split) for split in task]
     values, items = ({}, None) if is_collapsed(vectors) else _values(task, features, preset, seed)
     metrics = ("accuracy", "f1") if _is_paired(task) else ("accuracy",)
-    tested = task[-1]
-    return [
-        evaluation_row(
-            Transfer(task, preset.name), subject, tested.split, metric, 100 * values.get(metric, 0.0), len(tested),
-            degenerate=metric not in values, seed=seed, items=items if metric == "accuracy" else None,
-        )
-        for metric in metrics
-    ]  # fmt: skip
+    figures = {metric: 100 * values.get(metric, 0.0) for metric in metrics}
+    about = Transfer(task, preset.name), subject, task[-1].split, figures, len(task[-1])
+    return evaluation_rows(*about, degenerate=not values, seed=seed, items={"accuracy": items})
 
 
 def averages(accuracies: Mapping[str, float]) -> dict[str, float]:
@@ -258,9 +251,9 @@ def _is_paired(task: Task) -> bool:
     return len(task[-1].texts[0]) == 2
 
 
-def _features(vectors: np.ndarray, rows: Int[np.ndarray, "n parts"]) -> Float[np.ndarray, "n f"]:
-    parts = [vectors[column].astype(np.float64) for column in rows.T]
-    return parts[0] if len(parts) == 1 else pair_features(*parts)
+def _features(embed: Embed, split: Labelled) -> Float[np.ndarray, "n f"]:
+    sides = [embed(list(side)).astype(np.float64) for side in zip(*split.texts, strict=True)]
+    return sides[0] if len(sides) == 1 else pair_features(*sides)
 
 
 def _check_classes(task: Task, preset: ProbePreset) -> None:

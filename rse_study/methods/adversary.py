@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
-from rse_study.data.batches import Batch
-from rse_study.data.synonyms import rtd_mask
+from rse_study.data.batches import Batch, rtd_mask
 from rse_study.losses import info_nce, replaced_token_detection
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.views import inner_losses, movement, weakened
 from rse_study.models import TokenPlaces
 from rse_study.perturbations.ascent import Anchor, Ascent, Change, Player, ascend, frozen
 from rse_study.perturbations.blend import Blend, Branches, passes_for
+from rse_study.perturbations.sentence_level import DeltaState
 from rse_study.perturbations.site_masks import WeakeningMasks
-from rse_study.perturbations.token_level import EtaState, TokenLevel, starved
+from rse_study.perturbations.token_level import TokenLevel, starved
 from rse_study.spec import Spec, field
 from rse_study.tensors import Bool, Float, Int, Tensor, sent, torch
 
@@ -52,12 +52,12 @@ class Adversary:
             passes = passes_for(self.blend, delta_sees_eta=self.delta_sees_eta)
             ascent = ascend(objective, players, states, passes, looks_at_end=run.is_reported)
         blended, company = ascent.states[0], ascent.states[1:]
-        eta = next((state for state in company if isinstance(state, EtaState)), None)
+        eta = next((state for state in company if isinstance(state, DeltaState)), None)
         if eta is not None and table is not None:
             self.token_level.remember(table, anchor, eta, run.collectives)
         weights = players[-1].apply(ascent.states[-1]).weights() if self.masks.phi > 0 else ()
         metrics = self._metrics(blended, eta, ascent, anchor) if run.is_reported else {}
-        return InnerAscent(self.blend.mix(blended), None if eta is None else eta.eta, weights, metrics)
+        return InnerAscent(self.blend.mix(blended), None if eta is None else eta.delta, weights, metrics)
 
     def _team(self, table: Tensor | None, anchor: Anchor, run: RunContext) -> tuple[list[Player], list[Any]]:
         players: list[Player] = [self.blend]
@@ -71,7 +71,7 @@ class Adversary:
         return players, states
 
     def _metrics(
-        self, blended: Branches, eta: EtaState | None, ascent: Ascent, anchor: Anchor
+        self, blended: Branches, eta: DeltaState | None, ascent: Ascent, anchor: Anchor
     ) -> dict[str, Mean]:
         perturbable, pgd, fgsm = anchor.perturbable, blended.pgd, blended.fgsm
         metrics = {
@@ -84,7 +84,7 @@ class Adversary:
         }
         if eta is not None:
             metrics["eta/starved"] = Mean.among(starved(eta, self.token_level.ball.norm), perturbable)
-            metrics["eta/on_bound"] = Mean.among(*eta.ball.on_bound(eta.eta, perturbable))
+            metrics["eta/on_bound"] = Mean.among(*eta.ball.on_bound(eta.delta, perturbable))
             metrics["eta/growth"] = Mean.among(self.token_level.growth(eta), perturbable)
         return metrics | (
             weakened(self.masks.apply(ascent.states[-1]), anchor.mask) if self.masks.phi > 0 else {}

@@ -5,8 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import NonNegativeFloat, PositiveInt
 
-from rse_study.data.batches import Batch
-from rse_study.data.synonyms import mask_tokens, with_synonyms
+from rse_study.data.batches import Batch, mask_tokens, with_synonyms
 from rse_study.losses import TERMS
 from rse_study.methods.method import Mean, Method, MethodSource, Networks, RunContext, StepCost, StepOutcome
 from rse_study.methods.views import reported

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import PositiveFloat
 
-from rse_study.data.batches import Batch
-from rse_study.data.synonyms import Synonyms
+from rse_study.data.batches import Batch, Synonyms
 from rse_study.losses import TERMS, info_nce
 from rse_study.models import Generator, GeneratorOutputs, Networks, SentenceEncoder, build_head
 from rse_study.models.pooling import HeadKind

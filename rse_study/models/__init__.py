@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from rse_study.models.encoder import SentenceEncoder as SentenceEncoder
     from rse_study.models.encoder import by_chunks as by_chunks
     from rse_study.models.generators import GeneratorOutputs as GeneratorOutputs
-    from rse_study.models.heads import build_head as build_head
     from rse_study.models.rtd import Discriminator as Discriminator
     from rse_study.models.rtd import Generator as Generator
     from rse_study.models.rtd import TokenPlaces as TokenPlaces
+    from rse_study.models.rtd import build_head as build_head
 else:
     DCLNetworks = DeferredName("rse_study.models.dcl_networks", "DCLNetworks")
     MaskedLMHead = DeferredName("rse_study.models.dcl_networks", "MaskedLMHead")
     Projection = DeferredName("rse_study.models.dcl_networks", "Projection")
     SentenceEncoder = DeferredName("rse_study.models.encoder", "SentenceEncoder")
-    build_head = DeferredName("rse_study.models.heads", "build_head")
+    build_head = DeferredName("rse_study.models.rtd", "build_head")
     Networks = DeferredName("rse_study.models.dcl_networks", "Networks")
     Discriminator = DeferredName("rse_study.models.rtd", "Discriminator")
     Generator = DeferredName("rse_study.models.rtd", "Generator")

@@ -11,9 +11,8 @@ from torch.nn import functional as F
 
 from rse_study.data.batches import Batch
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.heads import BatchNorm, seeded_linear
 from rse_study.models.pooling import NormKind
-from rse_study.models.rtd import Discriminator
+from rse_study.models.rtd import BatchNorm, Discriminator, seeded_linear
 from rse_study.tensors import Alone, Collectives
 
 

@@ -11,8 +11,8 @@ from jaxtyping import Float
 from pydantic import PositiveInt, ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from torch import Tensor, nn
-from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
+from torch import nn
+from transformers import AutoModel, AutoTokenizer
 
 from rse_study.activity import ProgressCallback
 from rse_study.data.hub_models import hub_arguments
@@ -20,12 +20,7 @@ from rse_study.errors import InputError
 from rse_study.models.embedder import LONG, SHORT, Embedder, check_alone, max_length
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.loading import (
-    WEIGHTS,
-    load_config,
     load_encoder,
-    load_tokenizer,
-    opening,
-    pretrained,
     quiet_loading,
     seeded_init,
 )
@@ -34,7 +29,6 @@ from rse_study.models.pooling import pool_mean
 from rse_study.models.text_classifier import (
     SPAN,
     Classifier,
-    Inputs,
     SpanClassifier,
     SpanReader,
     TextClassifier,
@@ -190,20 +184,6 @@ class StoredClassifier(Spec):
     dropout: float
 
 
-class HubNetwork(nn.Module):
-    """A Hugging Face sequence classifier with the interface of `Classifier`."""
-
-    def __init__(self, model: Any, tokenizer: Any) -> None:
-        super().__init__()
-        self.model = model
-        self.encoder = SentenceEncoder(model.base_model, "cls")  # only to look up what the backbone takes
-        self.tells_types = self.encoder.tells_types and "token_type_ids" in tokenizer.model_input_names
-
-    def forward(self, inputs: Inputs) -> Float[Tensor, "b c"]:
-        types = {"token_type_ids": inputs.types} if self.tells_types else {}
-        return self.model(input_ids=inputs.ids, attention_mask=inputs.mask.long(), **types).logits
-
-
 def network_for(
     encoder: SentenceEncoder, classes: tuple[str, ...], dropout: float, generator: torch.Generator
 ) -> Classifier:
@@ -223,7 +203,7 @@ def reader_of(
 def save_classifier(directory: Path, classifier: TextClassifier) -> None:
     """Write weights (float32), tokenizer, pooling and classes; loaded, all bits agree."""
     network = classifier.network
-    assert isinstance(network, Classifier), "a folder of Hugging Face's is kept by save_pretrained"
+    assert isinstance(network, Classifier)
     save_encoder(directory, network.encoder, classifier.tokenizer)
     head = {
         name: value.detach().float().cpu().contiguous() for name, value in network.head.state_dict().items()
@@ -235,14 +215,10 @@ def save_classifier(directory: Path, classifier: TextClassifier) -> None:
     (directory / RECORD).write_text(stored.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
-def load_classifier(path_or_name: str | Path, revision: str = "main") -> TextClassifier:
-    """Load a classifier in float32; InputError if unreadable or without trained head."""
-    record = Path(path_or_name) / RECORD
-    return _ours(record) if record.is_file() else _theirs(str(path_or_name), revision)
-
-
-def _ours(record: Path) -> TextClassifier:
-    encoder, tokenizer = load_encoder(record.parent)
+def load_classifier(folder: Path) -> TextClassifier:
+    """Load what `save_classifier` wrote, in float32; InputError if it is damaged."""
+    encoder, tokenizer = load_encoder(folder)
+    record = folder / RECORD
     try:
         stored = StoredClassifier.model_validate_json(record.read_text(encoding="utf-8"))
         network = network_for(encoder, stored.classes, stored.dropout, torch.Generator())
@@ -251,18 +227,3 @@ def _ours(record: Path) -> TextClassifier:
         first = str(error).split("\n")[0]
         raise InputError(f"damaged: {first}", where=str(record), remedy="Save or build it again") from None
     return reader_of(network.eval(), tokenizer, stored.classes, stored.max_length)
-
-
-def _theirs(name: str, revision: str) -> TextClassifier:
-    config, tokenizer = load_config(name, revision), load_tokenizer(name, revision)
-    with opening(name, *WEIGHTS):
-        model, report = pretrained(AutoModelForSequenceClassification, name, config, revision)
-    if report["missing_keys"]:
-        what = (
-            f"{len(report['missing_keys'])} weights are missing, the first is {min(report['missing_keys'])!r}"
-        )
-        rule, remedy = "a victim is a classifier that has been trained", "Fine-tune it first"
-        raise InputError(what, where=name, rule=rule, remedy=remedy)
-    network = HubNetwork(model, tokenizer).eval()
-    classes = tuple(config.id2label[i] for i in range(config.num_labels)) if config.num_labels > 1 else ()
-    return TextClassifier(network, tokenizer, classes, max_length(network.encoder, tokenizer))

@@ -101,16 +101,12 @@ def load_encoder(
 def untrained(
     path_or_name: str | Path, pooling: PoolingKind | str = "stored", seed: int = 0, revision: str = "main"
 ) -> tuple[SentenceEncoder, Any]:
-    """Load an encoder with random weights instead, the floor of every report."""
+    """Load an encoder with random weights by the stream `init`, every report's floor."""
     name = str(path_or_name)
     config, tokenizer, kind = _described(name, pooling, revision)
-    return _assemble(name, random_backbone(config, seed, kind), tokenizer, kind), tokenizer
-
-
-def random_backbone(config: Any, seed: int, pooling: PoolingKind = "cls") -> nn.Module:
-    """Build a backbone with random weights, drawn from the stream `init` of `seed`."""
     with seeded_init(seed):
-        return AutoModel.from_config(config, dtype=torch.float32, **_pooler(config, pooling))
+        backbone = AutoModel.from_config(config, dtype=torch.float32, **_pooler(config, kind))
+    return _assemble(name, backbone, tokenizer, kind), tokenizer
 
 
 @contextmanager

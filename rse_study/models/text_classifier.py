@@ -13,8 +13,8 @@ from rse_study.data.labelled import Text
 from rse_study.data.tokenised import tokens_of
 from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.heads import seeded_linear
 from rse_study.models.pooling import in_mode
+from rse_study.models.rtd import seeded_linear
 from rse_study.tensors import sent
 
 
@@ -114,23 +114,20 @@ class Classifier(nn.Module):
         return self.encoder(embeddings, inputs.mask, types=inputs.types, keeps_padding=True)
 
 
+@dataclass(eq=False)
 class TextClassifier:
     """A trained network with all it needs to read text; a regression if no classes.
 
     Order and repetition of texts change no bit; other texts in the same call may move float32's last bits.
     """
 
-    def __init__(
-        self,
-        network: nn.Module,
-        tokenizer: Any,
-        classes: tuple[str, ...],
-        max_length: int,
-        batch_size: int = 64,
-    ) -> None:
-        """Take a network from Inputs to [b c]; texts beyond `max_length` tokens are cut."""
-        self.network, self.tokenizer, self.classes = network, tokenizer, classes
-        self.max_length, self.batch_size = max_length, batch_size
+    network: nn.Module
+    """from Inputs to [b c]"""
+    tokenizer: Any
+    classes: tuple[str, ...]
+    max_length: int
+    """in tokens, beyond which texts are cut"""
+    batch_size: int = 64
 
     def predict(self, texts: Sequence[Text]) -> Float[np.ndarray, "n c"]:
         """Return probabilities in float64, one row per text, in the order of `classes`."""

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from math import isfinite
 from queue import SimpleQueue
@@ -31,30 +32,26 @@ EVALUATED = "evaluated"
 """the activity of `everything`, counted in tasks"""
 
 
+@dataclass(eq=False)
 class Scoring:
     """Measures the scores that a study lacks."""
 
-    def __init__(
-        self,
-        study: Study,
-        base: Trial,
-        files: StudyFiles,
-        ledger: Ledger,
-        materials: MaterialsCache,
-        callback: StudyCallback,
-        evaluations: Sequence[Evaluation],
-        judges: Sequence[Evaluation],
-    ) -> None:
-        self._study, self._base, self._files, self._ledger = study, base, files, ledger
-        self._materials, self._callback = materials, callback
-        self._evaluations, self._judges = evaluations, judges
-        self._carried: dict[str, ray.ObjectRef] = {}
-        self._best: tuple[str, int, float] | None = None  # identity, step and objective
+    study: Study
+    base: Trial
+    files: StudyFiles
+    ledger: Ledger
+    materials: MaterialsCache
+    callback: StudyCallback
+    evaluations: Sequence[Evaluation]
+    judges: Sequence[Evaluation]
+    _carried: dict[str, ray.ObjectRef] = field(default_factory=dict)
+    _best: tuple[str, int, float] | None = None
+    """identity, step and objective"""
 
     @property
     def by_cells(self) -> list[Evaluation]:
         """Evaluations of vectors alone, which a cell's own process measures."""
-        return [one for one in self._evaluations if not isinstance(one, FineTunedEvaluation)]
+        return [one for one in self.evaluations if not isinstance(one, FineTunedEvaluation)]
 
     def baselines(self) -> Iterator[list[EvaluationRow]]:
         """Return a generator that scores baselines on dev pairs and on vectors.
@@ -62,16 +59,16 @@ class Scoring:
         The ledger is read now and never written: another thread may consume the generator. Where cells use GPUs,
         encoders are left to tasks that do so, too: a head may have two CPUs.
         """
-        lacking = list(self._lacking([*self._judges, *self.by_cells]))
-        if self._study.resources.gpus:
+        lacking = list(self._lacking([*self.judges, *self.by_cells]))
+        if self.study.resources.gpus:
             lacking = [(name, asked) for name, asked in lacking if name == WITHOUT_ENCODER]
         return self._measured(lacking)
 
     def _measured(self, wanted: Sequence[tuple[Baseline, list[Evaluation]]]) -> Iterator[list[EvaluationRow]]:
-        base = self._base
+        base = self.base
         for name, lacking in wanted:
-            on_progress = partial(self._callback.advanced, f"baseline {name}, evaluations")
-            materials = self._materials.of(base)
+            on_progress = partial(self.callback.advanced, f"baseline {name}, evaluations")
+            materials = self.materials.of(base)
             yield measure_baseline_once(name, base, materials, lacking, on_progress=on_progress)
 
     def everything(self, cells: Sequence[Cell], runtime: RayRuntime) -> None:
@@ -82,34 +79,34 @@ class Scoring:
         tasks = [*of_cells, *of_baselines]
         if tasks:
             besides = f", {len(of_baselines)} scores of baselines" if of_baselines else ""
-            named = ", ".join(self._study.evaluations)
-            self._callback.message(f"evaluations: {len(of_cells)} models on {named}{besides}")
-            self._callback.advanced(EVALUATED, 0, len(tasks))
+            named = ", ".join(self.study.evaluations)
+            self.callback.message(f"evaluations: {len(of_cells)} models on {named}{besides}")
+            self.callback.advanced(EVALUATED, 0, len(tasks))
         for number, rows in enumerate(as_they_come(tasks, runtime.closing, runtime.check), start=1):
-            self._ledger.record_evaluations(rows)
-            self._ledger.back_up(every=BACKUP_SECONDS)
-            self._callback.advanced(EVALUATED, number, len(tasks))
+            self.ledger.record_evaluations(rows)
+            self.ledger.back_up(every=BACKUP_SECONDS)
+            self.callback.advanced(EVALUATED, number, len(tasks))
         if not runtime.closing.is_set():
-            shutil.rmtree(baselines_folder(self._files.study_dir) / CLASSIFIERS, ignore_errors=True)
-            self._files.bring_outcomes()
-            self._files.drop_models(self.models_not_kept(cells))
+            shutil.rmtree(baselines_folder(self.files.study_dir) / CLASSIFIERS, ignore_errors=True)
+            self.files.bring_outcomes()
+            self.files.drop_models(self.models_not_kept(cells))
 
     def _start_scoring_cells(self, cells: Sequence[Cell], runtime: RayRuntime) -> Iterator[ray.ObjectRef]:
-        complete = {record.identity for record in self._ledger.cells() if record.status == "complete"}
+        complete = {record.identity for record in self.ledger.cells() if record.status == "complete"}
         scored = self._scored()
         for cell in (one for one in cells if one.identity in complete):
-            lacking = [one for one in self._evaluations if _key(cell.identity, one) not in scored]
+            lacking = [one for one in self.evaluations if _key(cell.identity, one) not in scored]
             if lacking:
                 runtime.open(cell.resources)
                 yield start_scoring(runtime.payloads.of_cell(cell), [self._carry(one) for one in lacking])
 
     def start_scoring_baselines(self, runtime: RayRuntime) -> Iterator[ray.ObjectRef]:
         """Start scores that baselines lack, last: no cell should wait for fine-tuning."""
-        study, of_vectors = self._study, {one.name: one for one in (*self._judges, *self.by_cells)}
-        of_weights = [one for one in self._evaluations if one.name not in of_vectors]
+        study, of_vectors = self.study, {one.name: one for one in (*self.judges, *self.by_cells)}
+        of_weights = [one for one in self.evaluations if one.name not in of_vectors]
         for name, lacking in self._lacking([*of_vectors.values(), *of_weights]):
             runtime.open(study.resources)
-            payload = runtime.payloads.of_baseline(name, self._base, study.resources)
+            payload = runtime.payloads.of_baseline(name, self.base, study.resources)
             together = [one for one in lacking if one.name in of_vectors]
             parts = [together] * bool(together) + [[one] for one in lacking if one.name not in of_vectors]
             yield from (start_scoring(payload, [self._carry(one) for one in part]) for part in parts)
@@ -117,35 +114,35 @@ class Scoring:
     def _carry(self, evaluation: Evaluation) -> ray.ObjectRef:
         """Return the evaluation as an object whose data travel to each node once."""
         if evaluation.name not in self._carried:
-            self._carried[evaluation.name] = ray.put(self._files.carried(evaluation))
+            self._carried[evaluation.name] = ray.put(self.files.carried(evaluation))
         return self._carried[evaluation.name]
 
     def _lacking(self, evaluations: Sequence[Evaluation]) -> Iterator[tuple[Baseline, list[Evaluation]]]:
         """Yield baselines with the evaluations on which they have no score."""
         scored = self._scored()
-        for name in self._study.baselines:
+        for name in self.study.baselines:
             measurable = [one for one in evaluations if can_measure(name, one)]
             lacking = [one for one in measurable if _key(name, one) not in scored]
             if lacking:
                 yield name, lacking
 
     def _scored(self) -> set[tuple[str, str, str]]:
-        return {(row.subject, row.evaluation, row.fingerprint) for row in self._ledger.evaluations()}
+        return {(row.subject, row.evaluation, row.fingerprint) for row in self.ledger.evaluations()}
 
     def drop_settled(self, record: CellRecord, result: Result) -> None:
         """Delete models that nobody will ask for once a cell has its scores."""
-        study, is_proposed = self._study, record.stage in ("search", "path")
-        is_waiting = not is_proposed and len(self.by_cells) < len(self._evaluations)
+        study, is_proposed = self.study, record.stage in ("search", "path")
+        is_waiting = not is_proposed and len(self.by_cells) < len(self.evaluations)
         if study.keep_models == "final" or is_waiting:
             return
         if study.keep_models == "none" or is_proposed:
-            self._files.drop_models([record.identity])
+            self.files.drop_models([record.identity])
         elif study.grid is not None:
-            self._files.drop_models(self._all_but_best(record, result))
+            self.files.drop_models(self._all_but_best(record, result))
 
     def _all_but_best(self, record: CellRecord, result: Result) -> list[str]:
         """Return the worse of this cell and the best one of this run so far."""
-        metric, direction = self._study.objective.metric, self._study.objective.direction
+        metric, direction = self.study.objective.metric, self.study.objective.direction
         mine = (record.identity, result.history[-1].t, result.final_value(metric))
         known = [one for one in (self._best, mine) if one is not None and isfinite(one[2])]
         best = best_first(known, direction)[:1]
@@ -155,18 +152,18 @@ class Scoring:
 
     def models_not_kept(self, cells: Sequence[Cell]) -> list[str]:
         """Return identities of the cells whose model is deleted, by keep_models."""
-        complete = [record for record in self._ledger.cells() if record.status == "complete"]
-        if self._study.keep_models == "final":
+        complete = [record for record in self.ledger.cells() if record.status == "complete"]
+        if self.study.keep_models == "final":
             return []
-        if self._study.keep_models == "none":
+        if self.study.keep_models == "none":
             kept = set[str]()
-        elif self._study.grid is None:
+        elif self.study.grid is None:
             kept = {cell.identity for cell in cells}
         else:
-            last = self._ledger.last_points(self._study.objective.metric)
+            last = self.ledger.last_points(self.study.objective.metric)
             of_today = [record.identity for record in complete if not record.retired]
             standings = [(one, *last[one]) for one in of_today if one in last]
-            kept = set(best_first(standings, self._study.objective.direction)[:1])
+            kept = set(best_first(standings, self.study.objective.direction)[:1])
         return [record.identity for record in complete if record.identity not in kept]
 
 

@@ -107,7 +107,7 @@ def saturation_check(metric: str, part: str) -> ManipulationCheck:
 
 @dataclass(frozen=True)
 class DeltaState:
-    """A sentence-level perturbation during the ascent."""
+    """A perturbation, delta or eta, during the ascent."""
 
     delta: Float[Tensor, "b l d"]
     start: Float[Tensor, "b l d"]

@@ -1,13 +1,12 @@
 """Token-level eta and the table V that keeps it across batches (Li and Qiu 2021)."""
 
-from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, PositiveFloat, field_serializer
 
 from rse_study.perturbations import geometry
 from rse_study.perturbations.ascent import Anchor, Change
-from rse_study.perturbations.sentence_level import Ball, BoundBall
+from rse_study.perturbations.sentence_level import Ball, DeltaState, perturbable_gradient
 from rse_study.results.manipulation import LIMITS, Checks, ManipulationCheck
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
@@ -22,16 +21,6 @@ Presence = Annotated[
 ]
 """Files, ledgers and identities from before `absent` say `none`."""
 EtaTable = Float[Tensor, "v d"]
-
-
-@dataclass(frozen=True)
-class EtaState:
-    """The eta of one batch during the ascent."""
-
-    eta: Float[Tensor, "b l d"]
-    start: Float[Tensor, "b l d"]
-    ball: BoundBall
-    perturbable: Bool[Tensor, "b l"]
 
 
 class TokenLevel(Spec):
@@ -82,26 +71,23 @@ class TokenLevel(Spec):
         noise = torch.rand(vocabulary, width, generator=streams.generator("V", *key))
         return (2 * noise - 1) * self.sigma / width**0.5
 
-    def init_from(self, table: EtaTable, anchor: Anchor) -> EtaState:
+    def init_from(self, table: EtaTable, anchor: Anchor) -> DeltaState:
         """Start at eta0 = V[ids], on perturbable tokens, projected."""
         ball = self.ball.around(anchor.perturbable, anchor.embeddings)
-        eta = table[anchor.ids].to(anchor.embeddings) * anchor.perturbable[:, :, None]
-        eta = ball.project(eta)
-        return EtaState(eta, eta, ball, anchor.perturbable)
+        eta = ball.project(table[anchor.ids].to(anchor.embeddings) * anchor.perturbable[:, :, None])
+        return DeltaState(eta, eta, ball, anchor.perturbable)
 
-    def apply(self, state: EtaState) -> Change:
-        return Change(state.eta)
+    def apply(self, state: DeltaState) -> Change:
+        return Change(state.delta)
 
-    def update(self, state: EtaState, gradient: Change, t: int) -> EtaState:
+    def update(self, state: DeltaState, gradient: Change, t: int) -> DeltaState:
         """Step to eta_i <- Proj(n_i * (eta_i + gamma * g_i / ||g_i||_P)), eqs 2-4.
 
         We read other indices in eq. 4 and Algorithm 1 as typos: the new eta is projected.
         """
-        assert gradient.addition is not None
-        g = gradient.addition * state.perturbable[:, :, None]
-        moved = state.eta + state.ball.length(self.step_size) * state.ball.unit(g)
-        scale = self._scale(moved if self.scaling == "after" else state.eta)
-        return replace(state, eta=state.ball.project(scale * moved))
+        g = perturbable_gradient(state, gradient)
+        moved = state.delta + state.ball.length(self.step_size) * state.ball.unit(g)
+        return state.to(self._scale(moved if self.scaling == "after" else state.delta) * moved)
 
     def _scale(self, eta: Float[Tensor, "b l d"]) -> Float[Tensor, "b l 1"]:
         """Return n_i = ||eta_i||_P / max_j ||eta_j||_P (eq 2); 1 in an all-zero sentence."""
@@ -111,11 +97,11 @@ class TokenLevel(Spec):
             return torch.ones_like(norms)
         return torch.where(largest > 0, norms / torch.where(largest > 0, largest, 1), 1)
 
-    def growth(self, state: EtaState) -> Float[Tensor, "b l"]:
+    def growth(self, state: DeltaState) -> Float[Tensor, "b l"]:
         """Return each token's ||eta||_2 by sigma / sqrt(3), that of V as drawn."""
-        return state.eta.norm(dim=2) / (self.sigma / 3**0.5)
+        return state.delta.norm(dim=2) / (self.sigma / 3**0.5)
 
-    def remember(self, table: EtaTable, anchor: Anchor, state: EtaState, collectives: Collectives) -> None:
+    def remember(self, table: EtaTable, anchor: Anchor, state: DeltaState, collectives: Collectives) -> None:
         """Write eta of this batch back to V, in place: V is too large to copy.
 
         Repeated tokens give the mean, the last (in the order of the global batch), or their movements' sum
@@ -125,7 +111,7 @@ class TokenLevel(Spec):
             return
         seen = anchor.batch.perturbable_places
         ids = collectives.gather_ragged(seen.of(anchor.ids))
-        values = state.eta - state.start if self.write_back == "accumulate" else state.eta
+        values = state.delta - state.start if self.write_back == "accumulate" else state.delta
         gathered = collectives.gather_ragged(seen.of(values).to(table.dtype))
         # Every occurrence of a word writes the same row: counting the distinct words would wait for a GPU.
         word = _words(ids)
@@ -144,9 +130,9 @@ class TokenLevel(Spec):
             table[ids] = torch.where(occurrences > 0, total / occurrences, table[ids])
 
 
-def starved(state: EtaState, norm: geometry.Norm) -> Bool[Tensor, "b l"]:
+def starved(state: DeltaState, norm: geometry.Norm) -> Bool[Tensor, "b l"]:
     """Whether a token's eta is below 1% of its sentence's largest, in P-norm."""
-    norms = geometry.norm_of(state.eta, norm)[:, :, 0]
+    norms = geometry.norm_of(state.delta, norm)[:, :, 0]
     return norms < 0.01 * norms.amax(1, keepdim=True)
 
 

@@ -98,11 +98,6 @@ def get_folder(storage: Storage, key: str, target: Path) -> bool:
     return True
 
 
-def drafts_of(target: Path) -> list[Path]:
-    """Return the unfinished folders that `get_folder` left for a target."""
-    return [path for path in target.parent.glob(f".{target.name}.*") if path.is_dir()]
-
-
 def remove_folder(storage: Storage, key: str) -> None:
     """Remove what is stored under a key: first the manifest, then the files."""
     storage.delete(_manifest(key))
@@ -158,7 +153,9 @@ class NodeCache:
         return folder
 
     def _fetch(self, key: str, folder: Path) -> None:
-        for draft in drafts_of(folder):  # left by a killed process: no other holds the lock
+        for draft in folder.parent.glob(
+            f".{folder.name}.*"
+        ):  # left by a killed process: no other holds the lock
             shutil.rmtree(draft, ignore_errors=True)
         if not get_folder(self._storage, key, folder):
             remedy = "Run the study again: its driver puts there what is missing"

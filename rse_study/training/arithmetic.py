@@ -20,7 +20,7 @@ from torch.optim import Optimizer
 
 from rse_study.errors import NonFiniteLoss
 from rse_study.evaluation.sts import DIGITS
-from rse_study.models.half_weights import HalfWeights
+from rse_study.models.backbone import HalfWeights
 from rse_study.results.bit_equality import SIMILARITY_DIGITS
 from rse_study.tensors import Collectives
 

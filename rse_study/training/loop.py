@@ -75,23 +75,15 @@ def conclude(
         return
     history = tuple(Point(**point) for point in state.history)
     best = {} if state.best is None else {"dev/kept": state.best, "dev/kept_t": float(state.best_t)}
-    trial = session.trial
     result = Result(
         identity=state.identity,
         seed=session.run.streams.seed,
-        config=trial.model_dump(mode="json"),
+        config=session.trial.model_dump(mode="json"),
         status=status,
         reason=reason,
         history=history,
         final=history[-1].metrics | best,
-        provenance=state.provenance
-        | {
-            "materials": session.materials.fingerprints,
-            PARAMETERS: sum(part.numel() for part in session.networks.parameters()),
-            WORK: trial.method.cost.work * state.t,
-            SIMILARITY_DIGITS: state.similarity_digits,
-            UNLIKE: state.unlike,
-        },
+        provenance=state.provenance | _costs_and_origin(state, session),
         duration_s=state.seconds,
     )
     write_result(session.directory, result)
@@ -101,6 +93,16 @@ def conclude(
     if status == "complete":
         checkpoint.remove(session.directory / CHECKPOINT_FOLDER)
         session.publish(CHECKPOINT_FOLDER)
+
+
+def _costs_and_origin(state: TrainState, session: Session) -> dict[str, Any]:
+    return {
+        "materials": session.materials.fingerprints,
+        PARAMETERS: sum(part.numel() for part in session.networks.parameters()),
+        WORK: session.trial.method.cost.work * state.t,
+        SIMILARITY_DIGITS: state.similarity_digits,
+        UNLIKE: state.unlike,
+    }
 
 
 SAVING_SHARE = 20  # each second spent on writing or sending a checkpoint is followed by this many without one
@@ -272,9 +274,7 @@ def _measure_base(session: Session) -> dict[str, float]:
     if session.run.collectives.rank != 0:
         return {}
     size = session.run.collectives.size
-    return scores_of_base(
-        session.trial, session.materials, size, session.device, session.evaluator.evaluate_dev
-    )
+    return scores_of_base(session.trial, session.materials, size, session.device, session.evaluate_dev)
 
 
 def _note(state: TrainState, metrics: dict[str, float]) -> None:

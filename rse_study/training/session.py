@@ -12,12 +12,11 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from rse_study.data.batches import Batch, Batches, Draws, Make, sent_all
-from rse_study.evaluation.evaluations import Embed, FrozenEvaluation
+from rse_study.evaluation.evaluations import FrozenEvaluation
 from rse_study.evaluation.replayed import ReplayedPairs, ReplayedTexts
 from rse_study.evaluation.sts import DIGITS, Similarity, aggregation_of, evaluate_sts
 from rse_study.methods.method import Networks, RunContext, StepOutcome
 from rse_study.models.embedder import Embedder
-from rse_study.models.encoder import SentenceEncoder
 from rse_study.results.bit_equality import what_decides, what_differs
 from rse_study.results.files.result_file import ITEMS_FILE, write_items
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
@@ -47,55 +46,6 @@ def attacks_in(materials: Materials) -> list[FrozenEvaluation]:
     return [*found, ReplayedTexts.open(Path(texts))] if texts else found
 
 
-def robust_metrics(
-    attacks: Sequence[FrozenEvaluation], embed: Embed, scored: list[EvaluationRow]
-) -> dict[str, float]:
-    """Return robust/..., with 1 as `degenerate` if pairs or texts show a collapse.
-
-    The rows behind them join `scored`.
-    """
-    metrics: dict[str, float] = {}
-    for attack in attacks:
-        rows = attack.score(embed, "")
-        scored += rows
-        metrics |= {f"robust/{row.aggregation}": row.value for row in rows}
-        metrics[DEGENERATE] = max(metrics.get(DEGENERATE, 0.0), *(float(row.degenerate) for row in rows))
-    return metrics
-
-
-@dataclass
-class InTrainingEvaluator:
-    """Evaluations of the current encoder, without its training head."""
-
-    trial: Trial
-    materials: Materials
-    encoder: SentenceEncoder
-    tokenizer: Any
-    scored: list[EvaluationRow] = field(default_factory=list)
-    """Rows of the last evaluation on dev, with their items."""
-
-    def evaluate_dev(self) -> dict[str, float]:
-        """Return Spearman x100 on the dev pairs, and the scores under replayed attacks.
-
-        Of several dev sets `dev` is the mean, and dev/NAME the score on each.
-        """
-        dev = self.materials.dev
-        self.scored = evaluate_sts(self.embed, [dev, *dev.tasks()])
-        rows = {(row.task, row.aggregation): row for row in self.scored}
-        score = rows[dev.name, aggregation_of(dev)]
-        each = {f"dev/{name}": rows[name, "all"].value for name in dev.subsets}
-        robust = robust_metrics(self.attacks, self.embed, self.scored)
-        return {"dev": score.value, "dev/degenerate": float(score.degenerate), **each, **robust}
-
-    @functools.cached_property
-    def embed(self) -> Embedder:
-        return Embedder(self.encoder, self.tokenizer, template=self.trial.encoder.template)
-
-    @functools.cached_property
-    def attacks(self) -> list[FrozenEvaluation]:
-        return attacks_in(self.materials)
-
-
 @dataclass
 class Session:
     """One worker's networks, optimiser, batches and run-level state."""
@@ -115,6 +65,8 @@ class Session:
     publish: Publish = keep_local
     recorder: Recorder | None = None
     """what records steps; None: every step is computed operation by operation"""
+    scored: list[EvaluationRow] = field(default_factory=list)
+    """rows of the last evaluation on dev, with their items"""
     _ahead: StepInputs | None = None
     _makers: dict[str, Make] = field(default_factory=dict)
 
@@ -207,7 +159,7 @@ class Session:
         if self.run.collectives.rank != 0:
             return metrics
         if self._is_dev_due(state.t):
-            metrics |= self.evaluator.evaluate_dev()
+            metrics |= self.evaluate_dev()
             endings = [""] * (state.t == self.num_steps) + [AT_CHECKPOINT] * self._keep(metrics["dev"], state)
             self._write_items(state.identity, endings)
         return metrics
@@ -224,8 +176,31 @@ class Session:
         return LossWatch(self.run.collectives, self.device)
 
     @functools.cached_property
-    def evaluator(self) -> InTrainingEvaluator:
-        return InTrainingEvaluator(self.trial, self.materials, self.networks.encoder, self.tokenizer)
+    def attacks(self) -> list[FrozenEvaluation]:
+        return attacks_in(self.materials)
+
+    @functools.cached_property
+    def embed(self) -> Embedder:
+        """The current encoder, without its training head."""
+        return Embedder(self.networks.encoder, self.tokenizer, template=self.trial.encoder.template)
+
+    def evaluate_dev(self) -> dict[str, float]:
+        """Return Spearman x100 on the dev pairs, and scores under replayed attacks.
+
+        Of several dev sets `dev` is the mean, and dev/NAME the score on each. `degenerate` is 1 for a collapse.
+        """
+        dev = self.materials.dev
+        self.scored = evaluate_sts(self.embed, [dev, *dev.tasks()])
+        rows = {(row.task, row.aggregation): row for row in self.scored}
+        score = rows[dev.name, aggregation_of(dev)]
+        metrics = {"dev": score.value, "dev/degenerate": float(score.degenerate)}
+        metrics |= {f"dev/{name}": rows[name, "all"].value for name in dev.subsets}
+        for attack in self.attacks:
+            found = attack.score(self.embed, "")
+            self.scored += found
+            metrics |= {f"robust/{row.aggregation}": row.value for row in found}
+            metrics[DEGENERATE] = max(metrics.get(DEGENERATE, 0.0), *(float(row.degenerate) for row in found))
+        return metrics
 
     def save(self, state: TrainState) -> None:
         """Write a checkpoint on rank 0, unless a loss was not finite."""
@@ -250,7 +225,7 @@ class Session:
         """Keep the scores of dev pairs at the last step, or at the checkpoint that is kept."""
         rows = [
             row.model_copy(update={"subject": identity, "aggregation": row.aggregation + ending})
-            for row in self.evaluator.scored
+            for row in self.scored
             for ending in endings
         ]
         write_items(self.directory, rows)
@@ -274,11 +249,8 @@ class Session:
             for part in (mean.total, mean.count)
         ]
         flat = torch.stack(parts).view(-1, 2)
-        total, count = self.run.collectives.sum(flat.to(_reducible(self.device))).unbind(1)
+        where = self.device if self.device.type == "cuda" else "cpu"
+        total, count = self.run.collectives.sum(flat.to(where)).unbind(1)
         means = zip(outcome.metrics, total.tolist(), count.tolist(), strict=True)
         # A mean over nothing (a batch without a token that may move) is left out instead of a NaN.
         return {name: numerator / number for name, numerator, number in means if number > 0}
-
-
-def _reducible(device: torch.device) -> torch.device:
-    return device if device.type == "cuda" else torch.device("cpu")

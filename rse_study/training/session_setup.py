@@ -8,11 +8,10 @@ from typing import Any
 
 import torch
 
-from rse_study.data.batches import Batches
-from rse_study.data.synonyms import Synonyms
+from rse_study.data.batches import Batches, Synonyms
 from rse_study.data.tokenised import TokenisedCorpus, vocabulary_fingerprint
 from rse_study.errors import InputError
-from rse_study.methods.method import RunContext
+from rse_study.methods.method import Networks, RunContext
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.generators import GeneratorOutputs, check_same_tokenizer, load_generator, make_room
 from rse_study.models.loading import load_encoder
@@ -50,32 +49,15 @@ def open_session(
         for reader in (module for module in networks.modules() if isinstance(module, SentenceEncoder)):
             reader.compile_passes()
     generator = _generator(trial, materials, tokenizer)
+    outputs = open_outputs(trial, seed, materials, collectives, device)
     synonyms = Synonyms.open(Path(materials.synonyms)) if trial.method.needs_synonyms else None
-    run = RunContext(
-        streams,
-        collectives,
-        arithmetic.autocast,
-        generator and generator.to(device),
-        synonyms,
-        open_outputs(trial, seed, materials, collectives, device),
-        seeds_passes=not trial.graphed,
-    )
-    adam = trial.optimizer
-    # Weight decay acts on every parameter, biases and LayerNorms included. Decision 0015.
-    optimizer = torch.optim.AdamW(
-        networks.parameters(),
-        lr=adam.lr,
-        betas=(adam.beta1, adam.beta2),
-        eps=adam.epsilon,
-        weight_decay=adam.weight_decay,
-        fused=True,
-    )
-    state = trial.method.state(networks, streams)
+    of_method = generator and generator.to(device), synonyms, outputs
+    run = RunContext(streams, collectives, arithmetic.autocast, *of_method, seeds_passes=not trial.graphed)
     return Session(
         trial,
         networks,
-        state,
-        optimizer,
+        trial.method.state(networks, streams),
+        _optimizer(trial, networks),
         arithmetic,
         batches,
         run,
@@ -85,6 +67,19 @@ def open_session(
         device,
         publish,
         CudaGraphs() if trial.graphed and device.type == "cuda" else None,
+    )
+
+
+def _optimizer(trial: Trial, networks: Networks) -> torch.optim.Optimizer:
+    adam = trial.optimizer
+    # Weight decay acts on every parameter, biases and LayerNorms included. Decision 0015.
+    return torch.optim.AdamW(
+        networks.parameters(),
+        lr=adam.lr,
+        betas=(adam.beta1, adam.beta2),
+        eps=adam.epsilon,
+        weight_decay=adam.weight_decay,
+        fused=True,
     )
 
 
@@ -129,18 +124,8 @@ def open_outputs(
     """Open the outputs that cells share; None without a generator or fingerprints."""
     if not trial.method.generator or not {"corpus", "generator"} <= materials.fingerprints.keys():
         return None
-    root = materials.corpus.parent / OUTPUTS_FOLDER
-    folder = root / fingerprint_of(_key_of_outputs(trial, seed, materials, collectives, device))[:32]
-    with suppress(OSError):  # the corpus may be in a read-only folder
-        make_room(root, folder)
-    return GeneratorOutputs(folder)
-
-
-def _key_of_outputs(
-    trial: Trial, seed: int, materials: Materials, collectives: Collectives, device: torch.device
-) -> dict[str, Any]:
-    """Return all that the outputs depend on; sharing cells may differ in the rest."""
-    return {
+    # All that the outputs depend on: sharing cells may differ in the rest.
+    key: dict[str, Any] = {
         "corpus": materials.fingerprints["corpus"],
         "generator": materials.fingerprints["generator"],
         "seed": seed,
@@ -153,6 +138,11 @@ def _key_of_outputs(
         # Versions, machine, precision, workers and threads: where two logits are nearly equal, they may decide.
         "decides": what_decides(provenance(device, collectives.size, trial.precision)),
     }
+    root = materials.corpus.parent / OUTPUTS_FOLDER
+    folder = root / fingerprint_of(key)[:32]
+    with suppress(OSError):  # the corpus may be in a read-only folder
+        make_room(root, folder)
+    return GeneratorOutputs(folder)
 
 
 SCORES_FOLDER = "scores-of-bases"

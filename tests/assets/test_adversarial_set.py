@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rse_study.assets import prepare
-from rse_study.assets.replayed import adversarial_set
+from rse_study.assets.replayed import Reference, adversarial_set
 from rse_study.assets.store import META
 from rse_study.data import builtin
 from rse_study.data.labelled import StsPairs
@@ -53,8 +53,8 @@ def found(world, root, data_dir):
     def found(dev=DEV, encoder=MEAN, at=root, data_dir=data_dir, **settings):
         progress: list[tuple[int, int]] = []
         wanted = Replayed.model_validate({"recipe": "pwws", "num_pairs": FEW, "max_queries": 500} | settings)
-        base = world.materials().base
-        folder = adversarial_set(at, wanted, base, encoder, dev, data_dir, lambda *one: progress.append(one))
+        of = Reference.of(wanted, world.materials().base, encoder)
+        folder = adversarial_set(at, wanted, of, dev, data_dir, lambda *one: progress.append(one))
         return folder, progress
 
     return found

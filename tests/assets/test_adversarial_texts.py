@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from rse_study.assets.replayed import adversarial_texts, read_for
+from rse_study.assets.replayed import Reference, adversarial_texts, read_for
 from rse_study.assets.store import META
 from rse_study.data import builtin
 from rse_study.errors import InputError
@@ -33,8 +33,8 @@ def found(world, root, data_dir):
     def found(encoder=MEAN, at=root, **settings):
         progress: list[tuple[int, int]] = []
         wanted = Replayed.model_validate(ASKED | settings)
-        base = world.materials().base
-        folder = adversarial_texts(at, wanted, base, encoder, data_dir, lambda *done: progress.append(done))
+        of = Reference.of(wanted, world.materials().base, encoder)
+        folder = adversarial_texts(at, wanted, of, data_dir, lambda *done: progress.append(done))
         return folder, progress
 
     return found

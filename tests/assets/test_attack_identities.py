@@ -42,7 +42,8 @@ def test_replayed_pairs_and_texts_lie_where_they_lay(recipe, data_dir, monkeypat
     monkeypatch.setattr(of_replayed, "build", lambda root, kind, key, make: asset_path(root, kind, key))
     replayed = Replayed(recipe=recipe, reference="minilm", labelled="builtin")
     encoder, dev = Encoder(name="minilm", pooling="mean"), builtin.graded_pairs("dev")
+    reference = of_replayed.Reference.of(replayed, "", encoder)
     assert (
-        of_replayed.adversarial_set(Path(), replayed, "", encoder, dev, data_dir).name,
-        of_replayed.adversarial_texts(Path(), replayed, "", encoder, data_dir).name,
+        of_replayed.adversarial_set(Path(), replayed, reference, dev, data_dir).name,
+        of_replayed.adversarial_texts(Path(), replayed, reference, data_dir).name,
     ) == FOLDERS[recipe]

@@ -4,7 +4,7 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from rse_study.assets.tokenised import make_synonyms, synonym_table, tokenised_corpus
-from rse_study.data.synonyms import Synonyms
+from rse_study.data.batches import Synonyms
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.errors import InputError
 from rse_study.models.loading import load_tokenizer

@@ -27,13 +27,20 @@ def build_at(learner):
     """A victim in a folder and the steps it took."""
 
     def built(
-        at, training=None, *, seed=0, inputs=INPUTS, spec=LEARNS, on_progress=lambda progress: None, **changes
+        at,
+        training=None,
+        *,
+        seed=0,
+        inputs=INPUTS,
+        spec=LEARNS,
+        on_progress=lambda done, total: None,
+        **changes,
     ):
         steps = []
 
-        def count(progress):
-            steps.append(progress.t)
-            on_progress(progress)
+        def count(done, total):
+            steps.append(done)
+            on_progress(done, total)
 
         settings = {
             "base": learner,
@@ -123,8 +130,8 @@ def test_a_poor_one_is_marked_weak(build):
 
 
 def test_interrupted_it_goes_on_where_it_stopped(build, trained, tmp_path):
-    def ctrl_c(progress):
-        if progress.t == 6:
+    def ctrl_c(done, total):
+        if done == 6:
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):

@@ -9,7 +9,7 @@ from torch.testing import assert_close
 
 from benchmarks.plain import PlainBatch, PlainDraws, PlainRobustSentEmbed, PlainSettings
 from rse_study.data import builtin
-from rse_study.data.synonyms import rtd_mask
+from rse_study.data.batches import rtd_mask
 from rse_study.data.tokenised import tokenise
 from rse_study.perturbations.ascent import Anchor
 from rse_study.perturbations.geometry import start_delta

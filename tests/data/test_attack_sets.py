@@ -5,12 +5,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from rse_study.assets.replayed import read_for
 from rse_study.data import GLUE, builtin
 from rse_study.data.attack_sets import (
     OF_TRANSFER,
     name_of,
     read_attack_set,
-    read_few_labelled,
     tasks_seen_with,
     training_for,
     unseen,
@@ -18,6 +18,7 @@ from rse_study.data.attack_sets import (
 from rse_study.data.labelled import Labelled
 from rse_study.data.labelled_sets import TRANSFER_TASKS, read_labelled
 from rse_study.errors import InputError, MissingFile
+from rse_study.training.trial import Replayed
 from tests.cases import cases
 from tests.downstream.toy_tasks import write_glue
 
@@ -93,7 +94,10 @@ def test_where_there_is_nothing_to_train_on_it_is_said(tmp_path):
 
 
 def drawn(labelled="builtin", data_dir=None, num_inputs=20, num_training=60, seed=0):
-    return read_few_labelled(labelled, data_dir, num_inputs=num_inputs, num_training=num_training, seed=seed)
+    asked = Replayed(
+        recipe="pwws", labelled=labelled, num_texts=num_inputs, num_training=num_training, seed=seed
+    )
+    return read_for(asked, data_dir)
 
 
 def test_generated_opinions_are_split_without_a_text_in_common(tmp_path):

@@ -8,8 +8,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rse_study.data.batches import NUM_SHAPES, Batch, Batches, Draws, RealTokens
-from rse_study.data.synonyms import mask_tokens
+from rse_study.data.batches import NUM_SHAPES, Batch, Batches, Draws, RealTokens, mask_tokens
 from rse_study.errors import InputError
 from rse_study.streams import Streams
 from tests.methods.problem import make_batch

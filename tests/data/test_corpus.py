@@ -6,7 +6,7 @@ from datasets import Dataset as HubTable
 from pydantic import ValidationError
 
 from rse_study.data import text_files
-from rse_study.data.corpus import Corpus, read_corpus, read_sentences
+from rse_study.data.corpus import Corpus, read_corpus
 from rse_study.errors import InputError
 from tests.cases import cases
 
@@ -36,10 +36,13 @@ def test_blank_lines_and_duplicates_are_dropped_and_counted(write, stored, asked
 def test_several_files_are_one_corpus_limit_cuts_it_and_a_line_may_be_long(write):
     write("a.txt", GOOD)
     folder = write("b.txt", "\ufefffour\none fine day\nfive")
-    assert read_sentences(Corpus(source=["a.txt", "b.txt"]), folder)[3:] == ["four", "five"]
+    assert read_corpus(Corpus(source=["a.txt", "b.txt"]), folder).sentences[3:] == ["four", "five"]
     few = Corpus(source=[str(folder / "b.txt")], limit=2)
-    assert read_sentences(few, folder / "elsewhere") == ["four", "one fine day"]
-    assert len(read_sentences(Corpus(source="a.txt"), write("a.txt", "é" * 100_000 + "\r\nb"))[0]) == 100_000
+    assert read_corpus(few, folder / "elsewhere").sentences == ["four", "one fine day"]
+    assert (
+        len(read_corpus(Corpus(source="a.txt"), write("a.txt", "é" * 100_000 + "\r\nb")).sentences[0])
+        == 100_000
+    )
 
 
 def test_sentences_are_drawn_from_all_of_a_corpus_by_a_seed_and_stay_in_order(write):
@@ -49,7 +52,7 @@ def test_sentences_are_drawn_from_all_of_a_corpus_by_a_seed_and_stay_in_order(wr
     assert drawn[0] == drawn[1] != drawn[2]
     for one in drawn:
         assert len(set(one)) == 50 and one == sorted(one, key=lines.index) and one != lines[:50]
-    assert read_sentences(Corpus(source="a.txt", limit=500, draw=0), folder) == lines
+    assert read_corpus(Corpus(source="a.txt", limit=500, draw=0), folder).sentences == lines
     with pytest.raises(ValidationError, match="draw needs a limit"):
         Corpus(source="a.txt", draw=0)
     with pytest.raises(ValidationError, match="integer"):
@@ -59,7 +62,7 @@ def test_sentences_are_drawn_from_all_of_a_corpus_by_a_seed_and_stay_in_order(wr
 
 def test_the_builtin_corpus_needs_nothing_and_the_fingerprint_follows_the_sentences(tmp_path, write):
     source = {"kind": "builtin", "num_sentences": 50}
-    assert len(read_sentences(Corpus(source=source), tmp_path / "nowhere")) == 50
+    assert len(read_corpus(Corpus(source=source), tmp_path / "nowhere").sentences) == 50
     assert Corpus(source="builtin") == Corpus()
     write("a.txt", GOOD)
     folder = write("b.txt", GOOD + "\n\n")
@@ -167,7 +170,7 @@ def test_a_file_is_read_up_to_so_many_lines_and_bytes(tmp_path, monkeypatch, con
             read_corpus(Corpus(source="a.txt"), tmp_path)
         monkeypatch.undo()
     monkeypatch.setattr(text_files, "MAX_LINES", 12)
-    assert read_sentences(Corpus(source="a.txt", limit=2), tmp_path) == ["one", "two"]
+    assert read_corpus(Corpus(source="a.txt", limit=2), tmp_path).sentences == ["one", "two"]
 
 
 @cases("source", [{"kind": "texts"}, [], [""], {"dataset": "x", "colum": "y"}, 3])
@@ -190,7 +193,7 @@ def hub_folder(tmp_path, no_hub):
 
 def test_a_folder_in_the_hubs_layout_is_read(hub_folder, tmp_path):
     corpus = Corpus(source={"dataset": "toy", "column": "sentence"})
-    assert read_sentences(corpus, hub_folder) == ["a b", "c d"]
+    assert read_corpus(corpus, hub_folder).sentences == ["a b", "c d"]
     # Looked for like a file.
     (tmp_path / "study").mkdir()
     (hub_folder / "toy").rename(tmp_path / "study" / "toy")

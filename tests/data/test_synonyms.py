@@ -2,7 +2,7 @@
 
 import torch
 
-from rse_study.data.synonyms import Synonyms, with_synonyms
+from rse_study.data.batches import Synonyms, with_synonyms
 from rse_study.streams import Streams
 from tests.methods.problem import CLS, SEP, make_batch, make_synonyms
 

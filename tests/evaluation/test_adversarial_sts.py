@@ -11,7 +11,7 @@ from scipy.stats import spearmanr
 from sklearn.isotonic import IsotonicRegression
 
 from rse_study.evaluation import sts
-from rse_study.evaluation.attacks.attack import AttackOutcome, Deviation, Drift, Maximise
+from rse_study.evaluation.attacks.attack import AttackOutcome, Move
 from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.sts import ScoreMap, cosines_of, fit_score, targets_of, victim_of
 from tests.cases import cases
@@ -63,8 +63,7 @@ def test_a_guide_that_misleads_says_the_mean(kind, slope):
 PAIRS = toy_pairs()
 SCORE = fit_score(embed, toy_pairs(seed=1))  # fitted on no pair that is attacked
 PLENTY = 10**6
-GOALS = [Deviation(tau=0.5), Deviation(tau=1.0), Drift(tau=0.5), Drift(tau=1.0), Maximise()]
-GOALS.append(Maximise(distance="deviation"))
+GOALS = [Move(distance=way, tau=tau) for way in ("deviation", "drift") for tau in (0.5, 1.0, None)]
 
 
 def scored(text: tuple[str, ...]) -> float:
@@ -103,7 +102,7 @@ def test_outcomes_say_what_the_victim_says(goal):
 @pytest.mark.parametrize("distance", ["drift", "deviation"])
 def test_maximise_tries_every_synonym_of_every_word(distance):
     """No early stop: the clean text, each word's [UNK], each synonym, whatever was found before."""
-    rows, stopping = run(Maximise(distance=distance)), run(Drift(tau=0.5))
+    rows, stopping = run(Move(distance=distance, tau=None)), run(Move(distance="drift", tau=0.5))
     for row in rows:
         num_words, num_synonyms = num_options(row.original)
         assert row.num_queries == 1 + num_words + num_synonyms

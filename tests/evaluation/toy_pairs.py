@@ -9,7 +9,7 @@ import numpy as np
 from rse_study.data.labelled import StsPairs
 from rse_study.evaluation.attacks.attack import Attack, Goal
 from rse_study.evaluation.attacks.attack_recipe import UNKNOWN, LeaveOneOut
-from rse_study.evaluation.attacks.transformations import InputColumnModification, RepeatModification, Sides
+from rse_study.evaluation.attacks.transformations import Sides, input_column_modification, repeat_modification
 from tests.evaluation.attacks.conftest import Lexicon
 
 WORDS = [f"w{i}" for i in range(20)]
@@ -48,7 +48,7 @@ def toy_pairs(num: int = 30, seed: int = 0) -> StsPairs:
 
 def toy_recipe(goal: Goal, sides: Sides = "both") -> Attack:
     """Synonyms from the table, each word once, in the order of what [UNK] in its place does."""
-    rules = (RepeatModification(), InputColumnModification(sides))
+    rules = (repeat_modification, input_column_modification(sides))
     return Attack("toy", goal, Lexicon(SYNONYMS), LeaveOneOut(token=UNKNOWN), rules)
 
 

@@ -10,8 +10,7 @@ import torch
 from torch import nn
 from transformers import BertConfig, BertForMaskedLM, BertModel
 
-from rse_study.data.batches import Batch
-from rse_study.data.synonyms import Synonyms
+from rse_study.data.batches import Batch, Synonyms
 from rse_study.methods import RobustSentEmbed
 from rse_study.methods.method import Networks, RunContext
 from rse_study.models.encoder import SentenceEncoder

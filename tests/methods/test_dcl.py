@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 import torch
 
-from rse_study.data.synonyms import with_synonyms
+from rse_study.data.batches import with_synonyms
 from rse_study.methods import DCL
 from rse_study.methods.dcl import _masked
 from tests.methods.contract import Example

@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 
 from rse_study.methods import RobustSentEmbed
-from rse_study.models.heads import HEADS
+from rse_study.models.rtd import HEADS
 from rse_study.perturbations.geometry import Norm
 from tests.conformance.entries import GOLDEN
 from tests.methods.golden import FILE, TOLERANCE, largest_move, on_file, record

@@ -160,7 +160,7 @@ def hold_ascent(method, batch, ascent, expected, state):
         near(blended.fgsm.delta, expected.delta_fgsm, "delta_fgsm")
     if method.has_eta:
         near(company[0].start, expected.eta_start, "eta0")
-        near(company[0].eta, expected.eta, "eta")
+        near(company[0].delta, expected.eta, "eta")
         near(state["V"], expected.table, "V")
     if method.masks.phi > 0:
         real = batch.mask[:, :, None]

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rse_study.data.synonyms import rtd_mask
+from rse_study.data.batches import rtd_mask
 from rse_study.methods.adversary import ReplacedTokenDetection
 from rse_study.streams import Streams
 from tests.methods.problem import CLS, MASK, SEP, make_batch, make_run

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from rse_study.models.half_weights import HalfWeights
+from rse_study.models.backbone import HalfWeights
 from tests.methods.problem import make_batch, make_encoder
 
 HALVES = [torch.bfloat16, torch.float16]

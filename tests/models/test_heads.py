@@ -3,7 +3,7 @@ import torch
 from torch import nn
 
 from rse_study.errors import InputError
-from rse_study.models.heads import HEADS, BatchNorm, Moments, build_head
+from rse_study.models.rtd import HEADS, BatchNorm, Moments, build_head
 from rse_study.tensors import Alone
 
 WIDTH = 6

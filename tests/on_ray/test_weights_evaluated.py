@@ -17,6 +17,7 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import read_evaluations, write_evaluations
 from rse_study.results.files.schema import baselines_folder, cell_folder
 from rse_study.results.reader import Reader
+from rse_study.study.definition.parts import Resources
 from rse_study.training.classifier import FineTuning
 from rse_study.training.trial import Trial
 from tests.on_ray.listener import Listener
@@ -119,9 +120,8 @@ def test_scores_in_a_cells_file_are_not_measured_again(run, runs, tmp_path: Path
         "coordinator": "",
         "train_runs": str(tmp_path / "absent"),
     }
-    used = {"workers": 1, "threads": 1, "gpus": 0.0, "labels": {}}
     lies = {"materials": str(tmp_path / "absent.json"), "folder": str(folder)}
-    payload = CellPayload(**of_cell, **nowhere, **used, **lies)
+    payload = CellPayload(**of_cell, **nowhere, resources=Resources(), **lies)
     found = evaluate_cell(payload, evaluation)
     assert {row.value for row in found} == {12.5}
     assert {row.evaluation for row in found} == {NAME}

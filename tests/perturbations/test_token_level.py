@@ -13,14 +13,14 @@ def test_all_zero_eta_is_not_starved_to_death_but_a_zero_token_beside_others_is(
     where, player = anchor(), TokenLevel()
     state = player.init_from(torch.zeros(20, WIDTH, dtype=torch.float64), where)
     moved = player.update(state, Change(torch.ones_like(where.embeddings)), 1)
-    sizes = moved.eta[where.perturbable].norm(dim=1)
+    sizes = moved.delta[where.perturbable].norm(dim=1)
     assert torch.allclose(sizes, torch.full_like(sizes, 0.02))  # n_i = 1 where all are 0
     where, player = anchor((3,)), TokenLevel()
     table = torch.ones(20, WIDTH, dtype=torch.float64) * 0.01
     table[where.ids[0, 1]] = 0
     moved = player.update(player.init_from(table, where), Change(torch.ones_like(where.embeddings)), 1)
-    assert not moved.eta[0, 1].any()  # the letter of eq 2: n_i = 0
-    assert moved.eta[0, 2].any()
+    assert not moved.delta[0, 1].any()  # the letter of eq 2: n_i = 0
+    assert moved.delta[0, 2].any()
     assert float(starved(moved, "linf")[where.perturbable].double().mean()) == pytest.approx(1 / 3)
 
 

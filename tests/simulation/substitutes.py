@@ -15,7 +15,7 @@ import ray
 
 from rse_study.on_ray import driver, runtime, scoring, searcher, stored, tuner
 from rse_study.on_ray.nodes import cluster_watch, elastic
-from rse_study.on_ray.stored import lease, ledger_copy
+from rse_study.on_ray.stored import ledger_copy
 from rse_study.on_ray.workers import coordinator, evaluations, worker, workplace
 from rse_study.results.files import connect, ledger, queries
 from rse_study.search import budget
@@ -54,7 +54,7 @@ def substituted(world: World) -> Iterator[None]:
     threads = SimpleNamespace(Event=scheduler.event, Thread=scheduler.thread)
     held: dict[Path, Any] = {}
     timed = (
-        searcher, elastic, cluster_watch, runtime, tuner, coordinator, lease, storage, connect, loop
+        searcher, elastic, cluster_watch, runtime, tuner, coordinator, ledger_copy, storage, connect, loop
     )  # fmt: skip
     substitutes: list[tuple[Any, str, Any]] = [
         *((module, "time", scheduler) for module in timed),
@@ -63,8 +63,8 @@ def substituted(world: World) -> Iterator[None]:
         *((module, "Thread", scheduler.thread) for module in (driver, scoring, ledger_copy)),
         (cluster_watch, "threading", threads),
         (cluster_watch, "PERIOD_SECONDS", 10.0),
-        (lease, "Lock", scheduler.lock),
-        (lease, "os", with_pid), (lease, "psutil", processes), (lease, "socket", network),
+        (ledger_copy, "Lock", scheduler.lock),
+        (ledger_copy, "os", with_pid), (ledger_copy, "psutil", processes), (ledger_copy, "socket", network),
         (workplace, "os", with_pid), (workplace, "psutil", processes), (workplace, "socket", network),
         (workplace, "Event", scheduler.event), (workplace, "Thread", scheduler.thread),
         (workplace, "cache_dir", lambda: world.root / "caches" / world.process.machine),

@@ -44,7 +44,7 @@ class SimulatedSession:
         self._sleep, self._step_seconds = sleep, step_seconds
         self.run = SimpleNamespace(collectives=group, streams=SimpleNamespace(seed=seed))
         self.networks = SimpleNamespace(parameters=list)
-        self.evaluator = SimpleNamespace(evaluate_dev=lambda: {"dev": dev_of(trial, seed, 0)})
+        self.evaluate_dev = lambda: {"dev": dev_of(trial, seed, 0)}
 
     @property
     def num_steps(self) -> int:

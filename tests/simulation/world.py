@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rse_study.results.files import connect
-from rse_study.storage.objects import FolderObjects
+from rse_study.storage.storage import FolderObjects
 from tests.simulation import invariants, training
 from tests.simulation.disk import Disk, leave_thread, watch_thread
 from tests.simulation.fates import Fates

@@ -17,6 +17,7 @@ from rse_study.results.files.result_file import (
 from rse_study.results.files.schema import cell_folder
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow
+from rse_study.study.definition.parts import Resources
 from rse_study.training.trial import Trial
 
 CELL = "f" * 64
@@ -32,8 +33,9 @@ def test_items_of_a_cell_travel_to_a_storage_and_to_every_other_disk(storage, tm
     monkeypatch.setenv("RSE_STUDY_CACHE", str(tmp_path / "node"))
     drivers = [tmp_path / name / "little" for name in ("driver", "elsewhere")]
     files, others = (StudyFiles(one, storage, tmp_path / "cache") for one in drivers)
-    alone = {"workers": 1, "threads": 1, "gpus": 0, "labels": {}}
-    payload = Payload(trial=Trial(), materials="", folder=files.cell(CELL), storage=storage.location, **alone)
+    payload = Payload(
+        trial=Trial(), materials="", folder=files.cell(CELL), storage=storage.location, resources=Resources()
+    )
     dev, test = scored("STS-B", 0.1, 0.5, 0.3), scored("SICK-R", -0.25, 1.0)
     with workplace(payload) as worker:
         write_result(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.errors import InputError, Unavailable
-from rse_study.storage import objects
+from rse_study.storage import storage as of_storage
 from rse_study.storage.storage import Storage
 
 pytestmark = pytest.mark.xdist_group("s3")
@@ -52,7 +52,7 @@ def test_what_is_left_of_a_removed_folder_is_no_object(storage):
 
 
 def test_files_go_up_and_down_in_pieces(storage, tmp_path, monkeypatch):
-    monkeypatch.setattr(objects, "PIECE_BYTES", 7)
+    monkeypatch.setattr(of_storage, "PIECE_BYTES", 7)
     content = bytes(range(256)) * 3
     (tmp_path / "up").write_bytes(content)
     storage.upload(tmp_path / "up", "big")
@@ -62,8 +62,8 @@ def test_files_go_up_and_down_in_pieces(storage, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_server_that_is_silent_for_a_while_is_waited_for(s3, monkeypatch):
-    monkeypatch.setattr("rse_study.storage.objects.REQUEST_SECONDS", 1.0)
-    monkeypatch.setattr("rse_study.storage.objects.CONNECT_SECONDS", 1.0)
+    monkeypatch.setattr("rse_study.storage.storage.REQUEST_SECONDS", 1.0)
+    monkeypatch.setattr("rse_study.storage.storage.CONNECT_SECONDS", 1.0)
     patient = Storage(s3.location("waits"), patience_s=60.0)
     patient.write("x", b"kept")
     s3.pause()
@@ -76,8 +76,8 @@ def test_a_server_that_is_silent_for_a_while_is_waited_for(s3, monkeypatch):
 
 
 def test_a_storage_that_is_gone_for_good_is_said_with_its_name_and_time(s3, monkeypatch):
-    monkeypatch.setattr("rse_study.storage.objects.REQUEST_SECONDS", 1.0)
-    monkeypatch.setattr("rse_study.storage.objects.CONNECT_SECONDS", 1.0)
+    monkeypatch.setattr("rse_study.storage.storage.REQUEST_SECONDS", 1.0)
+    monkeypatch.setattr("rse_study.storage.storage.CONNECT_SECONDS", 1.0)
     gone = Storage("s3://bucket/gone?endpoint_override=http://127.0.0.1:9&region=us-east-1", patience_s=2.0)
     with pytest.raises(Unavailable, match=r"storage s3://bucket/gone\S* did not answer for 2 s \(.*connect"):
         gone.write("x", b"1")
@@ -97,7 +97,7 @@ def test_a_disk_that_is_not_mounted_is_no_empty_storage(tmp_path):
 
 
 def test_a_storage_nobody_may_use_is_refused_before_anything_runs(s3, monkeypatch):
-    monkeypatch.setattr("rse_study.storage.objects.REQUEST_SECONDS", 1.0)
+    monkeypatch.setattr("rse_study.storage.storage.REQUEST_SECONDS", 1.0)
     wrong = s3.location("x").replace("s3://bucket", "s3://no-such-bucket")
     with pytest.raises(InputError, match=r"storage s3://no-such-bucket.*Check name, endpoint, region"):
         Storage(wrong, patience_s=60.0).require()

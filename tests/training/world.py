@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from transformers import PreTrainedTokenizerFast
 
-from rse_study.data.synonyms import Synonyms
+from rse_study.data.batches import Synonyms
 from rse_study.data.tokenised import tokenise
 from rse_study.training.loop import Progress, Report
 from rse_study.training.materials import Materials

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal, cast
 
 import typer
 
@@ -164,10 +164,7 @@ def _rows(
 
 
 def _victim(one: AttackedClassifier, weights: ModelFiles, callback: ActivityCallback) -> VictimClassifier:
-    def on_progress(progress: Any) -> None:
-        callback.advanced(f"victim of {one.set}: fine-tuning steps", progress.t, progress.num_steps)
-
-    made = one.victim(weights, on_progress)
+    made = one.victim(weights, partial(callback.advanced, f"victim of {one.set}: fine-tuning steps"))
     weak = f", below {WEAK:.0%}: weak" if made.is_weak else ""
     callback.message(
         f"victim of {one.set}: {one.training.name} without {made.num_removed} attacked texts, "

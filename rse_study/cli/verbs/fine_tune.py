@@ -1,8 +1,9 @@
 """The body of `fine-tune`: classifiers fine-tuned, scored on unseen texts."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import pandas as pd
 import typer
@@ -122,11 +123,7 @@ def _read(name: str, suite: str, data_dir: Path, settings: Settings) -> FineTune
 
 
 def _rows(one: FineTunedTask, weights: ModelFiles, model: str, bars: ActivityBars) -> list[EvaluationRow]:
-
-    def on_progress(progress: Any) -> None:
-        bars.advanced(f"{one.task}: fine-tuning steps", progress.t, progress.num_steps)
-
-    made = one.classifier(weights, on_progress)
+    made = one.classifier(weights, partial(bars.advanced, f"{one.task}: fine-tuning steps"))
     bars.message(f"{one.task}: {_described(one, made)}")
     with bars.waiting(f"{one.task}: scoring"):
         return one.rows(made, weights, model)

@@ -1,7 +1,7 @@
 """An attack's parts (TextAttack): goal, constraints, transformation, ranking."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from math import fsum, nan
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
@@ -61,49 +61,27 @@ class Untargeted(Goal):
 UNTARGETED = Untargeted()
 
 
-class Deviation(Goal):
-    """Succeeds at |s(x') - gold| >= tau; pairs that far off when clean are skipped."""
+class Move(Goal):
+    """Moves a score by `tau` or more, from gold or from the clean score.
 
-    tau: PositiveFloat = 1.0
+    A pair that is so far from gold when it is clean is skipped. Without `tau` the score moves as far as it goes, and
+    any move is a success.
+    """
 
-    def score(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> float:
-        return abs(_only(now) - gold)
-
-    def stops(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
-        return self.score(now, clean, gold) >= self.tau
-
-
-class Drift(Goal):
-    """Succeeds at |s(x') - s(x)| >= tau on the gold scale, right or wrong."""
-
-    tau: PositiveFloat = 1.0
-
-    def skips(self, clean: VictimOutput, gold: Gold) -> bool:
-        return False
+    distance: Literal["deviation", "drift"] = "deviation"
+    """from gold, or from the clean score"""
+    tau: PositiveFloat | None = 1.0
+    """on the gold scale"""
 
     def score(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> float:
-        return abs(_only(now) - _only(clean))
+        return abs(_only(now) - (gold if self.distance == "deviation" else _only(clean)))
 
     def stops(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
-        return self.score(now, clean, gold) >= self.tau
-
-
-class Maximise(Goal):
-    """Moves the score as far as it goes, without early stop; any move is a success."""
-
-    distance: Literal["drift", "deviation"] = "drift"  # from the clean score, or from gold
-
-    def skips(self, clean: VictimOutput, gold: Gold) -> bool:
-        return False
-
-    def score(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> float:
-        return abs(_only(now) - (_only(clean) if self.distance == "drift" else gold))
-
-    def stops(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
-        return False
+        return self.tau is not None and self.score(now, clean, gold) >= self.tau
 
     def succeeds(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
-        return self.score(now, clean, gold) > self.score(clean, clean, gold)
+        least = self.score(clean, clean, gold)
+        return self.stops(now, clean, gold) if self.tau else self.score(now, clean, gold) > least
 
 
 def _only(row: VictimOutput) -> float:
@@ -216,12 +194,8 @@ class Transformation(Protocol):
         """Return distinct words; `generator` is fresh for each input and position."""
 
 
-@runtime_checkable
-class PreTransformationConstraint(Protocol):
-    """A constraint on words, which decides which of them may be changed at all."""
-
-    def allows(self, text: AttackedText, position: int) -> bool:
-        """Whether the word may be changed, given the changes so far."""
+PreTransformationConstraint = Callable[[AttackedText, int], bool]
+"""Says whether the word at a position may be changed, given the changes so far."""
 
 
 @runtime_checkable
@@ -299,4 +273,4 @@ class SingleInput:
 
     def _may(self, text: AttackedText, position: int) -> bool:
         rules = self.attack.pre_transformation_constraints
-        return all(constraint.allows(text, position) for constraint in rules)
+        return all(allows(text, position) for allows in rules)

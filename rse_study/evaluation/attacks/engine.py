@@ -37,7 +37,6 @@ class CountedVictim:
         assert batch_size > 0 and max_queries > 0
         self.batch_size, self.max_queries = batch_size, max_queries
         self.num_queries: Counter[int] = Counter()
-        self.num_calls = self.num_texts = 0
         self._victim, self._answers = victim, dict[bytes, VictimOutput]()
 
     def admit(self, index: int, wanted: int) -> int:
@@ -52,8 +51,6 @@ class CountedVictim:
     def forward(self, texts: Sequence[Text]) -> list[VictimOutput]:
         """Run one forward pass, or raise InputError for rows that are not finite."""
         assert 0 < len(texts) <= self.batch_size
-        self.num_calls += 1
-        self.num_texts += len(texts)
         rows = np.asarray(self._victim(texts), np.float64)
         if rows.ndim != 2 or len(rows) != len(texts) or not np.isfinite(rows).all():
             rule = f"{len(texts)} texts need as many rows of finite numbers"

@@ -18,11 +18,11 @@ from rse_study.evaluation.attacks.transformations import (
     Bugs,
     CompositeTransformation,
     MaskedLMSwap,
-    MaxWordsPerturbed,
     NeighbourSwap,
     SentenceSimilarity,
     Sides,
     WordNetSwap,
+    max_words_perturbed,
 )
 from rse_study.registry import Registry
 
@@ -131,7 +131,7 @@ class BERTAttack(AttackRecipe):
         return (SentenceSimilarity(encode, self.min_similarity, "cosine", "original", None),)
 
     def word_constraints(self, resources: AttackResources) -> tuple[PreTransformationConstraint, ...]:
-        return *super().word_constraints(resources), MaxWordsPerturbed(self.max_share)
+        return *super().word_constraints(resources), max_words_perturbed(self.max_share)
 
 
 class BAE(AttackRecipe):

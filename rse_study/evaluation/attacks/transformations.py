@@ -145,54 +145,33 @@ class CompositeTransformation:
         return list(dict.fromkeys(word for offer in offers for word in offer))
 
 
-@dataclass(frozen=True)
-class RepeatModification:
-    """Allows a change only of words that were not changed before."""
-
-    def allows(self, text: AttackedText, position: int) -> bool:
-        return position not in dict(text.changes)
+def repeat_modification(text: AttackedText, position: int) -> bool:
+    """Allow a change only of words that were not changed before."""
+    return position not in dict(text.changes)
 
 
-@dataclass(frozen=True)
-class StopwordModification:
-    """Protects stop words; case matters as in TextAttack, so "The" is none."""
-
-    stopwords: frozenset[str]
-    """in lower case"""
-
-    def allows(self, text: AttackedText, position: int) -> bool:
-        return text.word(position) not in self.stopwords
+def stopword_modification(stopwords: frozenset[str]) -> PreTransformationConstraint:
+    """Protect lower-case stop words; as in TextAttack, "The" is none."""
+    return lambda text, position: text.word(position) not in stopwords
 
 
 Sides = Literal["both", "first", "second"]
 
 
-@dataclass(frozen=True)
-class InputColumnModification:
-    """Allows changes on one side of a pair; a single sentence may always be changed."""
-
-    sides: Sides
-
-    def allows(self, text: AttackedText, position: int) -> bool:
-        if self.sides == "both" or len(text.original) == 1:
-            return True
-        return text.spans[position].side == ("first", "second").index(self.sides)
+def input_column_modification(sides: Sides) -> PreTransformationConstraint:
+    """Allow changes on one side of a pair; a single sentence may always be changed."""
+    wanted = {"both": (0, 1), "first": (0,), "second": (1,)}[sides]
+    return lambda text, position: len(text.original) == 1 or text.spans[position].side in wanted
 
 
 def word_constraints(stopwords: frozenset[str], sides: Sides) -> tuple[PreTransformationConstraint, ...]:
     """Return the constraints on words that all recipes have."""
-    return RepeatModification(), StopwordModification(stopwords), InputColumnModification(sides)
+    return repeat_modification, stopword_modification(stopwords), input_column_modification(sides)
 
 
-@dataclass(frozen=True)
-class MaxWordsPerturbed:
-    """Allows changes to at most a share of the text's words."""
-
-    share: float
-    """0..1; the number of words is rounded up"""
-
-    def allows(self, text: AttackedText, position: int) -> bool:
-        return len({position, *text.changed}) <= math.ceil(self.share * len(text))
+def max_words_perturbed(share: float) -> PreTransformationConstraint:
+    """Allow changes to a share (0..1) of the text's words, rounded up."""
+    return lambda text, position: len({position, *text.changed}) <= math.ceil(share * len(text))
 
 
 Encode = Callable[[list[str]], np.ndarray]

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from threading import Event
 from typing import Any
 from uuid import uuid4
@@ -19,50 +20,25 @@ MAX_BUNDLES = 500  # an autoscaler packs them one by one
 EXPIRE_SECONDS, RENEW_SECONDS = 90.0, 20.0
 
 
-class Demand:
-    """A request to the autoscaler that is renewed, and ends with its driver.
-
-    It uses the actor through which Ray Train requests workers, so that neither request replaces the other.
-    """
-
-    def __init__(self, resources: Resources) -> None:
-        self._resources = resources
-        self._requests: Any = None
-        self._num_cells, self._asked = 0, 0.0
-
-    def ask(self, num_cells: int) -> None:
-        """Request room for this number of cells, replacing the last request."""
-        is_new = num_cells != self._num_cells
-        if not is_new and (num_cells == 0 or time.monotonic() - self._asked < RENEW_SECONDS):
-            return
-        self._num_cells, self._asked = num_cells, time.monotonic()
-        if self._requests is None:
-            self._requests = autoscaler_requests(f"rse-study-{uuid4().hex}")
-        if num_cells == 0:
-            self._requests.cancel_request()
-            return
-        number = min(num_cells * self._resources.workers, MAX_BUNDLES)
-        self._requests.request_resources(
-            resources=[node_capacity.share_of(self._resources)] * number,
-            expire_after_s=EXPIRE_SECONDS,
-            label_selectors=[dict(self._resources.labels)] * number if self._resources.labels else None,
-        )
-
-
 NODES_SECONDS = 1800.0  # without a node that has room for a cell; a cloud may have none to give for a while
 FIRST_NODES_SECONDS = 300.0  # until the first node of a cluster that does not grow
 POLL_SECONDS = 1.0
 
 
 class ElasticSize:
-    """Number of cells of one kind that fit on a cluster, now and later."""
+    """Number of cells of one kind that fit on a cluster, now and later.
+
+    Its request to the autoscaler is renewed, and ends with its driver. It uses the actor through which Ray Train
+    requests workers, so that neither request replaces the other.
+    """
 
     def __init__(
         self, watch: ClusterWatch, resources: Resources, callback: StudyCallback, *, is_own: bool
     ) -> None:
         self._watch, self._resources, self._callback, self._is_own = watch, resources, callback, is_own
         self._types = () if is_own else node_capacity.nodes_to_come()
-        self._demand, self._asks = Demand(resources), False
+        self._requests: Any = None
+        self._num_requested, self._requested, self._asks = 0, 0.0, False
         self._known = {node.identity: node for node in watch.nodes}
         self._empty_since: float | None = None
 
@@ -104,7 +80,7 @@ class ElasticSize:
 
     def close(self) -> None:
         """Withdraw the request to the autoscaler."""
-        self._demand.ask(0)
+        self._request(0)
 
     def _ask(self, num_wanted: int, num_running: int) -> None:
         limit = self._resources.max_concurrent
@@ -115,7 +91,25 @@ class ElasticSize:
             return
         self._asks = True
         # Ray Train asks for the workers of running cells itself.
-        self._demand.ask(max(0, most - num_running) if self._resources.runs_on == "train" else most)
+        self._request(max(0, most - num_running) if self._resources.runs_on == "train" else most)
+
+    def _request(self, num_cells: int) -> None:
+        """Request room for this number of cells, replacing the last request."""
+        is_new = num_cells != self._num_requested
+        if not is_new and (num_cells == 0 or time.monotonic() - self._requested < RENEW_SECONDS):
+            return
+        self._num_requested, self._requested = num_cells, time.monotonic()
+        if self._requests is None:
+            self._requests = autoscaler_requests(f"rse-study-{uuid4().hex}")
+        if num_cells == 0:
+            self._requests.cancel_request()
+            return
+        number, labels = min(num_cells * self._resources.workers, MAX_BUNDLES), self._resources.labels
+        self._requests.request_resources(
+            resources=[node_capacity.share_of(self._resources)] * number,
+            expire_after_s=EXPIRE_SECONDS,
+            label_selectors=[labels] * number if labels else None,
+        )
 
     def _note_room(self, num_wanted: int) -> None:
         if node_capacity.num_fitting(self._watch.nodes, self._resources) or not num_wanted:
@@ -131,21 +125,17 @@ class ElasticSize:
 HOLD_SECONDS = 5.0  # a node and its cells are not declared dead in the same moment
 
 
+@dataclass(eq=False)
 class Losses:
     """Reports losses: one line for a node with its cells, one for each other cell."""
 
-    def __init__(
-        self,
-        callback: StudyCallback,
-        nodes_of: Callable[[str], set[str]],
-        said: Callable[[], None] = lambda: None,
-        hold_seconds: float = HOLD_SECONDS,
-    ) -> None:
-        self._callback, self._nodes_of = callback, nodes_of
-        self._said, self._hold_seconds = said, hold_seconds
-        self._cells: list[tuple[float, Cell, str, set[str]]] = []
-        self._nodes: list[tuple[float, node_capacity.Node]] = []
-        self._lost_before: dict[str, str] = {}
+    callback: StudyCallback
+    nodes_of: Callable[[str], set[str]]
+    said: Callable[[], None] = lambda: None
+    hold_seconds: float = HOLD_SECONDS
+    _cells: list[tuple[float, Cell, str, set[str]]] = field(default_factory=list)
+    _nodes: list[tuple[float, node_capacity.Node]] = field(default_factory=list)
+    _lost_before: dict[str, str] = field(default_factory=dict)
 
     @property
     def num_open(self) -> int:
@@ -153,7 +143,7 @@ class Losses:
 
     def add(self, cell: Cell, reason: str) -> None:
         """Take in a lost cell, which is tried again."""
-        self._cells.append((time.monotonic(), cell, reason, self._nodes_of(cell.identity)))
+        self._cells.append((time.monotonic(), cell, reason, self.nodes_of(cell.identity)))
         self.report([])
 
     def report(self, lost: Sequence[node_capacity.Node]) -> None:
@@ -161,21 +151,21 @@ class Losses:
         now = time.monotonic()
         self._nodes += [(now, node) for node in lost]
         for since, node in list(self._nodes):
-            if now - since >= self._hold_seconds:
+            if now - since >= self.hold_seconds:
                 self._nodes.remove((since, node))
                 self._report_node(node)
         awaited = {node.identity for _, node in self._nodes}
         for entry in list(self._cells):
             since, cell, reason, nodes = entry
-            if now - since >= self._hold_seconds and not nodes & awaited:
+            if now - since >= self.hold_seconds and not nodes & awaited:
                 self._cells.remove(entry)
                 names = [self._lost_before[node] for node in nodes if node in self._lost_before]
-                self._callback.lost(cell, f"with node {names[0]}" if names else reason)
-                self._said()
+                self.callback.lost(cell, f"with node {names[0]}" if names else reason)
+                self.said()
 
     def _report_node(self, node: node_capacity.Node) -> None:
         with_it = [entry for entry in self._cells if node.identity in entry[3]]
         self._cells = [entry for entry in self._cells if entry not in with_it]
         self._lost_before[node.identity] = node.name
-        self._callback.node_lost(node.name, [cell for _, cell, _, _ in with_it])
-        self._said()
+        self.callback.node_lost(node.name, [cell for _, cell, _, _ in with_it])
+        self.said()

@@ -16,6 +16,8 @@ from rse_study.search.choice import Observation
 from rse_study.study.checking.validation import CheckedStudy
 
 MAX_DRAWS = 32
+Grow = Callable[[Sequence[Cell]], Sequence[Cell]]
+"""Returns the further cells that are wanted once these have ended."""
 
 
 class ProposedCells:
@@ -80,10 +82,6 @@ class ProposedCells:
         return Cell(number, seed, identity, trial, dict(proposal), label=label, resources=resources)
 
 
-def _none(ended: Sequence[Cell]) -> tuple[Cell, ...]:
-    return ()
-
-
 class FixedCells:
     """A list of cells in order, all planned in the ledger before the first runs.
 
@@ -91,7 +89,10 @@ class FixedCells:
     """
 
     def __init__(
-        self, cells: Sequence[Cell], ledger: Ledger, grown: Callable[[Sequence[Cell]], Sequence[Cell]] = _none
+        self,
+        cells: Sequence[Cell],
+        ledger: Ledger,
+        grown: Grow = lambda ended: (),
     ) -> None:
         ledger.plan([cell.record() for cell in cells])
         self._waiting = {cell.identity: cell for cell in cells}

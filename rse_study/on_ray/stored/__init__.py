@@ -167,17 +167,17 @@ class Payloads:
             folder=self._files.cell(cell.identity),
             train_runs=self._files.train_runs,
             keeps_items=self._files.keeps_items,
-            **self._shared(cell.trial, cell.resources),
+            resources=cell.resources,
+            **self._shared(cell.trial),
         )
 
     def of_baseline(self, baseline: Baseline, base: Trial, resources: Resources) -> BaselinePayload:
         """Return the payload of a baseline of `base`, the study's base trial."""
-        folder = self._files.baselines()
-        return BaselinePayload(baseline=baseline, folder=folder, **self._shared(base, resources))
+        folder, shared = self._files.baselines(), self._shared(base)
+        return BaselinePayload(baseline=baseline, folder=folder, resources=resources, **shared)
 
-    def _shared(self, trial: Trial, resources: Resources) -> dict[str, Any]:
+    def _shared(self, trial: Trial) -> dict[str, Any]:
         materials = self._files.hand_out(self._materials.of(trial))
-        used = resources.model_dump(include={"workers", "threads", "gpus", "labels"})
         storage = self._files.storage
         where = {"storage": storage.location, "patience_s": storage.patience_s} if storage else {}
-        return {"trial": trial, "materials": materials, **used, **where}
+        return {"trial": trial, "materials": materials, **where}

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from rse_study.study.definition.config import Baseline
+from rse_study.study.definition.parts import Resources
 from rse_study.training.trial import Trial
 
 
@@ -25,18 +26,11 @@ class Payload:
     """location of the storage; empty: paths are the same on all nodes"""
     patience_s: float = 0.0
     """seconds to wait for a storage that does not answer"""
-    workers: int
-    """processes that train together"""
-    threads: int
-    """CPU threads of each worker"""
-    gpus: float
-    """GPUs of each worker: 0, a part of one, or 1"""
-    labels: Mapping[str, str]
-    """of the nodes that may run it"""
+    resources: Resources
 
     @property
     def device(self) -> str:
-        return "cuda" if self.gpus else "cpu"
+        return "cuda" if self.resources.gpus else "cpu"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -198,6 +198,10 @@ class Reporter:
         self._coordinator = CoordinatorClient(payload.coordinator, payload.cell, collectives.rank)
         self._coordinator.enter(os.getpid())
 
+    def scored(self, done: int, total: int) -> None:
+        """Report that so many evaluations are done."""
+        self._report({SCORED: done})
+
     def report(self, progress: Progress) -> Verdict:
         self._report({"t": progress.t, "num_steps": progress.num_steps, "metrics": dict(progress.metrics)})
         if progress.t not in self._rungs or progress.is_final:

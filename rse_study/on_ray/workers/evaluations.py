@@ -38,9 +38,10 @@ def start_scoring(payload: CellPayload | BaselinePayload, evaluations: list[ray.
     """Start a task that scores a cell or baseline; data travel to each node once."""
     task: Any = evaluate_cell if isinstance(payload, CellPayload) else evaluate_baseline
     # One process on one node: what all workers of a cell have together may be more than any node has.
-    reserved: dict[str, Any] = {"num_cpus": payload.threads, "num_gpus": payload.gpus}
-    if payload.labels:
-        reserved["label_selector"] = dict(payload.labels)
+    used = payload.resources
+    reserved: dict[str, Any] = {"num_cpus": used.threads, "num_gpus": used.gpus}
+    if used.labels:
+        reserved["label_selector"] = used.labels
     return ray.remote(task).options(max_retries=3, **reserved).remote(payload, *evaluations)
 
 
@@ -71,7 +72,7 @@ def as_they_come(
 
 def evaluate_baseline(payload: BaselinePayload, *evaluations: Evaluation) -> list[EvaluationRow]:
     """Return the rows of one baseline; its classifiers stay for others to share."""
-    torch.set_num_threads(payload.threads)
+    torch.set_num_threads(payload.resources.threads)
     name, outcomes = payload.baseline, attacks_folder(payload.baseline)
     if not any(isinstance(one, FineTunedEvaluation) for one in evaluations):
         with workplace(payload, evaluations=evaluations) as here:
@@ -93,7 +94,7 @@ def evaluate_cell(payload: CellPayload, *evaluations: Evaluation) -> list[Evalua
     A model that was not kept is trained again for this alone, bit for bit on the same kind of CPU, if one worker
     trained it.
     """
-    torch.set_num_threads(payload.threads)
+    torch.set_num_threads(payload.resources.threads)
     with workplace(
         payload, names=(EVALUATIONS_FILE, ITEMS_FILE, MODEL_FOLDER, ATTACKS), evaluations=evaluations
     ) as here:
@@ -141,14 +142,13 @@ def _scored_model(payload: CellPayload, here: Workplace, scratch: Path) -> Score
 
 
 def _train_again(payload: CellPayload, materials: Materials, scratch: Path) -> Path:
-    if payload.workers > 1:
+    used = payload.resources
+    if used.workers > 1:
         what = f"the model of trial {payload.number}, seed {payload.seed} was not kept"
-        rule = (
-            f"{payload.workers} workers trained it, and only one worker trains a model again for its scores"
-        )
+        rule = f"{used.workers} workers trained it, and only one worker trains a model again for its scores"
         remedy = "Run the study under another name, with all its evaluations or keep_models: final"
         raise InputError(what, where="evaluations", rule=rule, remedy=remedy)
     train_in_process(
-        payload.trial, payload.seed, materials, scratch, threads=payload.threads, device=payload.device
+        payload.trial, payload.seed, materials, scratch, threads=used.threads, device=payload.device
     )
     return scratch / MODEL_FOLDER

@@ -36,9 +36,7 @@ class Start:
     """branch, tag or commit of a hub name"""
 
 
-def identity_of_tuning(
-    spec: FineTuning, seed: int, start: Start, training: Supervised, dev: Supervised | None
-) -> dict[str, Any]:
+def identity_of_tuning(spec: FineTuning, seed: int, start: Start, training: Supervised) -> dict[str, Any]:
     """Return everything that decides the numbers of a fine-tuning."""
     return {
         "spec": spec.identity(),
@@ -46,7 +44,7 @@ def identity_of_tuning(
         "base": start.fingerprint,
         "pooling": start.pooling,
         "training": training.fingerprint,
-        "dev": dev.fingerprint if dev is not None else "",
+        "dev": "",  # there once were tunings with dev data of their own
     }
 
 
@@ -124,28 +122,16 @@ def examples_of(given: Supervised) -> Examples:
     return Examples(given.texts, given.gold.astype(np.float32), ())
 
 
-def split_off(training: Supervised, dev: Supervised | None, share: float) -> tuple[Examples, Examples]:
-    """Return (training, dev) examples; without dev data about `share` is split off."""
-    whole = examples_of(training)
-    if dev is not None:
-        left = examples_of(dev)
-        _check_alike(training, dev)
-    else:
-        is_held = held_out(whole.texts, share)
-        whole, left = whole.take(np.flatnonzero(~is_held)), whole.take(np.flatnonzero(is_held))
-    if not len(whole) or not len(left):
-        what = f"{len(whole)} texts to train on and {len(left)} to look at"
+def split_off(given: Supervised, share: float) -> tuple[Examples, Examples]:
+    """Return (training, dev) examples, of which about `share` are dev."""
+    whole = examples_of(given)
+    is_held = held_out(whole.texts, share)
+    training, dev = whole.take(np.flatnonzero(~is_held)), whole.take(np.flatnonzero(is_held))
+    if not len(training) or not len(dev):
+        what = f"{len(training)} texts to train on and {len(dev)} to look at"
         rule, remedy = "both must hold at least one", "Use more data, another dev_share, or name dev data"
-        raise InputError(what, where=f"{training.name} {training.split}", rule=rule, remedy=remedy)
-    return whole, left
-
-
-def _check_alike(training: Supervised, dev: Supervised) -> None:
-    one, other = examples_of(training), examples_of(dev)
-    if one.classes != other.classes or len(one.texts[0]) != len(other.texts[0]):
-        rule = f"its classes and number of sentences must be those of {training.name} {training.split}"
-        where, remedy = f"{dev.name} {dev.split}", "Name dev data of the same task"
-        raise InputError(f"dev data with classes {other.classes}", where=where, rule=rule, remedy=remedy)
+        raise InputError(what, where=f"{given.name} {given.split}", rule=rule, remedy=remedy)
+    return training, dev
 
 
 POOL = 16  # batches sorted by length together

@@ -1,15 +1,13 @@
 """A fine-tuning of a whole encoder, which resumes to the same bits on one machine."""
 
-import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-from rse_study.activity import graceful_interrupt
+from rse_study.activity import ProgressCallback, graceful_interrupt
 from rse_study.errors import InputError
 from rse_study.models.embedder import max_length
 from rse_study.models.export import network_for, reader_of
@@ -31,18 +29,6 @@ from rse_study.training.classifier.data import (
     identity_of_tuning,
     split_off,
 )
-
-
-@dataclass(frozen=True)
-class TuningProgress:
-    """Progress of a fine-tuning."""
-
-    t: int
-    num_steps: int
-    loss: Tensor
-    """of the step; reading it waits for a GPU"""
-    dev: float
-    """dev score of the latest epoch; NaN before the first one's end"""
 
 
 @dataclass(frozen=True)
@@ -103,15 +89,14 @@ class TuningRun:
         num_since_best = (state.t - state.best_t) // self.batches.num_batches
         return bool(self.spec.patience and state.history and num_since_best >= self.spec.patience)
 
-    def advance(self, state: TrainState) -> TuningProgress:
-        """Take one optimiser step, and score the dev data if it ends an epoch."""
+    def advance(self, state: TrainState) -> Tensor:
+        """Take one step, score the dev data at the end of an epoch, return the loss."""
         loss = self._step(state.t)
         state.t += 1
         self.tensors["loss"] += loss
         if state.t % self.batches.num_batches == 0:
             self._evaluate(state)
-        dev = state.history[-1]["metrics"]["dev"] if state.history else math.nan
-        return TuningProgress(state.t, self.num_steps, loss, dev)
+        return loss
 
     def result(self, state: TrainState) -> FineTuned:
         if self.spec.keep == "best":
@@ -209,9 +194,6 @@ def _copied(network: nn.Module) -> dict[str, Tensor]:
     return {f"best/{name}": value.detach().to("cpu", copy=True) for name, value in weights}
 
 
-TuningCallback = Callable[[TuningProgress], None]
-
-
 def fine_tune(
     spec: FineTuning,
     seed: int,
@@ -219,26 +201,25 @@ def fine_tune(
     training: Supervised,
     directory: Path,
     *,
-    dev: Supervised | None = None,
     device: str = "cpu",
-    on_progress: TuningCallback = lambda progress: None,
+    on_progress: ProgressCallback = lambda done, total: None,
     checkpoint_seconds: float = 60.0,
 ) -> FineTuned:
     """Fine-tune an encoder, or resume from the checkpoint in `directory`.
 
-    A finished fine-tuning only reads its weights back. The caller removes the checkpoint. Without `dev`, a share of
-    the training data is split off. SIGINT raises KeyboardInterrupt once the step is finished and saved. Raises
+    A finished fine-tuning only reads its weights back. The caller removes the checkpoint. A share of the training data
+    is split off to be the dev data. SIGINT raises KeyboardInterrupt once the step is finished and saved. Raises
     InputError if data and encoder do not fit or the folder is another run's, NonFiniteLoss if a loss is not finite.
     """
-    run = open_run(spec, seed, start, split_off(training, dev, spec.dev_share), torch.device(device))
-    state = run.resume(directory, fingerprint_of(identity_of_tuning(spec, seed, start, training, dev)))
+    run = open_run(spec, seed, start, split_off(training, spec.dev_share), torch.device(device))
+    state = run.resume(directory, fingerprint_of(identity_of_tuning(spec, seed, start, training)))
     earlier, begun = state.seconds, time.monotonic()
     saved = begun
     with graceful_interrupt() as is_interrupted:
         while not run.is_over(state):
-            progress = run.advance(state)
+            run.advance(state)
             state.seconds = earlier + time.monotonic() - begun
-            on_progress(progress)
+            on_progress(state.t, run.num_steps)
             is_due = time.monotonic() - saved >= checkpoint_seconds
             if is_interrupted() or is_due or run.is_over(state):
                 run.losses.require_finite()

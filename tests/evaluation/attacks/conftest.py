@@ -12,7 +12,7 @@ from rse_study.data.labelled import Labelled
 from rse_study.evaluation.attacks import AttackedText
 from rse_study.evaluation.attacks.attack import UNTARGETED, Attack
 from rse_study.evaluation.attacks.attack_recipe import AttackResources, NamedModel, Resource, WeightedSaliency
-from rse_study.evaluation.attacks.transformations import Blank, RepeatModification, StopwordModification
+from rse_study.evaluation.attacks.transformations import Blank, repeat_modification, stopword_modification
 from tests.evaluation.attacks.bag_of_words import BagOfWords
 from tests.evaluation.attacks.toy_data import STOPWORDS, VOCABULARY, lay
 
@@ -53,7 +53,7 @@ def sentences() -> Labelled:
 
 
 def pwws_with(synonyms: dict[str, tuple[str, ...]]) -> Attack:
-    rules = (RepeatModification(), StopwordModification(STOPWORDS))
+    rules = (repeat_modification, stopword_modification(STOPWORDS))
     return Attack("toy", UNTARGETED, Lexicon(synonyms), WeightedSaliency(), rules)
 
 

@@ -10,9 +10,7 @@ from rse_study.evaluation.attacks.attack import (
     UNTARGETED,
     Attack,
     AttackOutcome,
-    Deviation,
-    Drift,
-    Maximise,
+    Move,
     Target,
     summarise,
 )
@@ -69,20 +67,20 @@ def test_a_victim_must_know_the_class_and_a_score_is_one_number():
         with pytest.raises(InputError, match="one probability for each class"):
             UNTARGETED.skips(np.array(clean), gold)
     with pytest.raises(InputError, match="one number"):
-        Drift().score(np.array([0.1, 0.9]), np.array([0.1, 0.9]), 0.0)
+        Move(distance="drift").score(np.array([0.1, 0.9]), np.array([0.1, 0.9]), 0.0)
 
 
 def test_deviation_is_from_gold_drift_from_the_clean_score_and_maximise_goes_on_to_the_end():
-    row = run(Deviation(tau=3.0), ("x", "x"), 2.5)
+    row = run(Move(tau=3.0), ("x", "x"), 2.5)
     assert (row.outcome, row.adversarial) == ("succeeded", ("z", "x"))  # 2 -> -2: 4.5 off; y would be 0.5
-    assert run(Deviation(tau=1.0), ("x", "x"), 3.5).outcome == "skipped"
-    assert run(Deviation(tau=100.0), ("x", "x"), 2.5).outcome == "failed"
-    row = run(Drift(tau=1.0), ("y", "q"), 100.0)
+    assert run(Move(tau=1.0), ("x", "x"), 3.5).outcome == "skipped"
+    assert run(Move(tau=100.0), ("x", "x"), 2.5).outcome == "failed"
+    row = run(Move(distance="drift", tau=1.0), ("y", "q"), 100.0)
     assert (row.outcome, row.adversarial) == ("succeeded", ("x", "q"))
     assert (row.original_scores, row.adversarial_scores) == ((2.0,), (1.0,))
-    assert run(Drift(tau=1.5), ("y", "q"), 100.0).outcome == "failed"
-    row = run(Maximise(), ("x x", "x"), 3.0)
+    assert run(Move(distance="drift", tau=1.5), ("y", "q"), 100.0).outcome == "failed"
+    row = run(Move(distance="drift", tau=None), ("x x", "x"), 3.0)
     assert (row.outcome, row.adversarial, row.changed) == ("succeeded", ("z z", "z"), (0, 1, 2))
-    assert run(Maximise(), ("q", "q"), 3.0).outcome == "failed"
+    assert run(Move(distance="drift", tau=None), ("q", "q"), 3.0).outcome == "failed"
     # From gold = 5 the clean score 4 is 1 off; both ways are open, and down is further.
-    assert run(Maximise(distance="deviation"), ("y", "y"), 5.0).adversarial == ("x", "x")
+    assert run(Move(tau=None), ("y", "y"), 5.0).adversarial == ("x", "x")

@@ -11,7 +11,7 @@ import pytest
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation.attacks import AttackedText
-from rse_study.evaluation.attacks.attack import Maximise, Target
+from rse_study.evaluation.attacks.attack import Move, Target
 from rse_study.evaluation.attacks.attack_recipe import AttackResources, Resource
 from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.recipes import RECIPES, REPLAYABLE, TextFooler, recipes_with
@@ -149,11 +149,11 @@ def test_which_side_of_a_pair_may_change(name, resources, sentences, weights):
     pairs = zip(sentences.texts[:12], sentences.texts[5:], strict=False)
     targets = [Target(index, (*one, *other), 0.0) for index, (one, other) in enumerate(pairs)]
     recipe = recipe_of(name)
-    rows = run(recipe.build(resources, Maximise()), Score(weights), targets)
+    rows = run(recipe.build(resources, Move(distance="drift", tau=None)), Score(weights), targets)
     may_change = {"first": {0}, "second": {1}, "both": {0, 1}}[recipe.sides]
     changed = {side for row in rows for side in (0, 1) if row.original[side] != row.adversarial[side]}
     assert changed == may_change
-    only_first = recipe_of(name, sides="first").build(resources, Maximise())
+    only_first = recipe_of(name, sides="first").build(resources, Move(distance="drift", tau=None))
     for row in run(only_first, Score(weights), targets):
         assert row.original[1] == row.adversarial[1]
 

@@ -14,14 +14,14 @@ from rse_study.evaluation.attacks.transformations import (
     Blank,
     Bugs,
     CompositeTransformation,
-    InputColumnModification,
     MaskedLMSwap,
-    MaxWordsPerturbed,
     NeighbourSwap,
-    RepeatModification,
     SentenceSimilarity,
-    StopwordModification,
     cased_like,
+    input_column_modification,
+    max_words_perturbed,
+    repeat_modification,
+    stopword_modification,
 )
 from tests.cases import cases
 
@@ -104,21 +104,21 @@ def new_words(kept):
 
 def test_positions():
     once = PAIR.replaced(2, "start")
-    assert [i for i in range(5) if not RepeatModification().allows(once, i)] == [2]
-    stop = StopwordModification(frozenset({"the", "it"}))
-    assert [stop.allows(PAIR, position) for position in range(5)] == [True, False, True, False, True]
-    sides = [InputColumnModification(sides) for sides in ("both", "first", "second")]
-    both, first, second = ([rule.allows(PAIR, i) for i in range(5)] for rule in sides)
+    assert [i for i in range(5) if not repeat_modification(once, i)] == [2]
+    stop = stopword_modification(frozenset({"the", "it"}))
+    assert [stop(PAIR, position) for position in range(5)] == [True, False, True, False, True]
+    sides = [input_column_modification(sides) for sides in ("both", "first", "second")]
+    both, first, second = ([rule(PAIR, i) for i in range(5)] for rule in sides)
     assert both == [True] * 5
     assert first == [not one for one in second] == [True] * 3 + [False] * 2
-    assert InputColumnModification("second").allows(AttackedText.of(("alone",)), 0)
+    assert input_column_modification("second")(AttackedText.of(("alone",)), 0)
 
 
 @cases(("num_words", "share"), [(1, 0.4), (5, 0.4), (6, 0.4), (10, 0.05), (7, 1.0)])
 def test_a_share_of_words(num_words, share):
     attacked, count = AttackedText.of((" ".join("w" * num_words),)), 0
     for position in range(num_words):
-        if MaxWordsPerturbed(share).allows(attacked, position):
+        if max_words_perturbed(share)(attacked, position):
             attacked, count = attacked.replaced(position, "new"), count + 1
     assert count == math.ceil(share * num_words)
 

@@ -13,9 +13,8 @@ import pytest
 
 from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray.driver import run_study
-from rse_study.on_ray.stored import lease as driver_lease
-from rse_study.on_ray.stored.lease import DriverLease
-from rse_study.on_ray.stored.ledger_copy import bring_ledger, bring_study
+from rse_study.on_ray.stored import ledger_copy
+from rse_study.on_ray.stored.ledger_copy import DriverLease, bring_ledger, bring_study
 from rse_study.results.files.backup import rebuild
 from rse_study.results.files.connect import copy_of
 from rse_study.results.files.ledger import Ledger
@@ -176,9 +175,9 @@ def test_another_study_of_that_name_in_a_storage_is_refused_and_nothing_of_eithe
 
 @pytest.fixture
 def quick_lease(monkeypatch):
-    monkeypatch.setattr(driver_lease, "SILENCE_SECONDS", 2.0)
-    monkeypatch.setattr(driver_lease, "BEAT_SECONDS", 0.2)
-    monkeypatch.setattr(driver_lease, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(ledger_copy, "SILENCE_SECONDS", 2.0)
+    monkeypatch.setattr(ledger_copy, "BEAT_SECONDS", 0.2)
+    monkeypatch.setattr(ledger_copy, "LOOK_SECONDS", 0.1)
 
 
 GONE = 2**22 + 1

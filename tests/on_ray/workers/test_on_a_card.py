@@ -58,7 +58,7 @@ def test_nor_is_one_of_several_workers_of_which_one_had_no_room(reason, for_good
 def test_a_model_of_two_workers_that_was_not_kept_has_no_further_scores(payload):
     Path(payload.folder).mkdir(parents=True)
     with pytest.raises(InputError, match=r"seed 0 was not kept.*2 workers trained it.*another name"):
-        evaluate_cell(dataclasses.replace(payload, workers=2), few("builtin/test"))
+        evaluate_cell(dataclasses.replace(payload, resources=Resources(workers=2)), few("builtin/test"))
 
 
 @pytest.mark.parametrize("name", ["untrained", "whitening", "start", "mean"])

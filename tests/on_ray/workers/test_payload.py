@@ -24,7 +24,7 @@ def test_a_cell_comes_back_from_its_mapping_as_it_was(tmp_path, materials):
     assert not any(isinstance(value, dict) for value in config.values())  # Tune would look for a space in it
     assert CellPayload.from_config(config) == payload
     assert (payload.cell, payload.attempt, payload.rungs) == (CELL.identity, 2, (5, 10))
-    assert (payload.workers, payload.threads, payload.device) == (2, 4, "cuda")
+    assert (payload.resources, payload.device) == (CELL.resources, "cuda")
 
 
 def test_materials_are_read_from_the_studys_folder(tmp_path, materials):

@@ -7,8 +7,8 @@ from threading import Event, Timer
 
 import pytest
 
-from rse_study.on_ray.workers import IS_TAKEN, train_workers
-from rse_study.on_ray.workers.train_workers import GroupEnded, TrainWorkers
+from rse_study.on_ray.workers import IS_TAKEN, worker
+from rse_study.on_ray.workers.worker import GroupEnded, TrainWorkers
 from tests.on_ray.workers.test_payload import CELL, payloads
 
 ENDED = {"reason": "", "for_good": False}
@@ -32,12 +32,10 @@ def group(monkeypatch, payload):
 
     def make(fit, *answers, has_cells=True):
         given = {"reports": iter(answers), "has_cells": repeat(has_cells), "leave_group": repeat(None)}
-        monkeypatch.setattr(train_workers, "_trainer", lambda *given: Trainer(fit))
-        monkeypatch.setattr(
-            train_workers, "exchange_call", lambda name, method, *arguments: next(given[method])
-        )
-        monkeypatch.setattr(train_workers.ray, "wait", lambda asked, timeout: (asked, []))
-        monkeypatch.setattr(train_workers.ray, "get", lambda answer: answer)
+        monkeypatch.setattr(worker, "_trainer", lambda *given: Trainer(fit))
+        monkeypatch.setattr(worker, "exchange_call", lambda name, method, *arguments: next(given[method]))
+        monkeypatch.setattr(worker.ray, "wait", lambda asked, timeout: (asked, []))
+        monkeypatch.setattr(worker.ray, "get", lambda answer: answer)
         return TrainWorkers(lambda config: None, payload, [])
 
     return make
