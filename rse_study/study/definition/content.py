@@ -105,30 +105,43 @@ def in_proportion(written: dict[str, Any], content: dict[str, Any], *, where: st
             raise InputError(what, where=where, rule=rule, remedy=remedy)
     if not (before.grid and after.grid):
         return content
+    return content | {"grid": {**content["grid"], "rows": _rows_in_proportion(before, after, where)}}
+
+
+def _rows_in_proportion(before: Study, after: Study, where: str) -> dict[str, dict[str, Any]]:
+    """Return the rows of a grid, each with its share of the base's new steps."""
+    assert before.grid is not None and after.grid is not None
     rows, known, problems = dict(after.grid.rows), _trials(before, where), dict[str, InputError]()
+    grown = Fraction(_num_steps(after.base), _num_steps(before.base) or 1)
     for name, now in _trials(after, where).items():
         was, row = known.get(name), rows.get(name, {})
         if was is None or row != before.grid.rows.get(name, {}):
             continue
-        steps = _num_steps(was) * Fraction(_num_steps(after.base), _num_steps(before.base) or 1)
+        steps = _num_steps(was) * grown
         follows = (was.budget, now.budget) == (before.base.budget, after.base.budget)
         if round(steps) == _num_steps(now) > 0 or (follows and not steps):
             continue
         if name in rows and round(steps) >= FEWEST_STEPS:
             kept = {key: value for key, value in row.items() if key.partition(".")[0] != "budget"}
             rows[name] = kept | {"budget": {"unit": "steps", "amount": round(steps)}}
-            continue
-        at = f"grid.rows.{name}" if name in rows else after.grid.at
-        share = f"{round(steps)} step(s)" if steps else "unknown without corpus.limit"
-        rule, example = f"its share of the base's new budget is {share}", "={unit: steps, amount: N}"
-        remedy = f"Give the base a larger budget, or override this one, too: -o '{at}.budget{example}'"
-        if name not in rows:
-            rule = f"a row of axes has the base's budget, and the share of {name} is {share}"
-            remedy = f"Keep the budget's unit ({before.base.budget.unit}), or override the axes, too"
-        problems[at] = InputError(at, where=where, rule=rule, remedy=remedy)
+        else:
+            at = f"grid.rows.{name}" if name in rows else after.grid.at
+            rule, remedy = _why_no_share(name, at, steps, before.base.budget.unit)
+            problems[at] = InputError(at, where=where, rule=rule, remedy=remedy)
     if problems:
         raise InputErrors([*problems.values()])
-    return content | {"grid": {**content["grid"], "rows": rows}}
+    return rows
+
+
+def _why_no_share(name: str, at: str, steps: Fraction, unit: str) -> tuple[str, str]:
+    """Return rule and remedy of a row that cannot have its share of the base's steps."""
+    share = f"{round(steps)} step(s)" if steps else "unknown without corpus.limit"
+    if at == f"grid.rows.{name}":
+        remedy = "Give the base a larger budget, or override this one, too"
+        example = f"-o '{at}.budget={{unit: steps, amount: N}}'"
+        return f"its share of the base's new budget is {share}", f"{remedy}: {example}"
+    rule = f"a row of axes has the base's budget, and the share of {name} is {share}"
+    return rule, f"Keep the budget's unit ({unit}), or override the axes, too"
 
 
 def _trials(study: Study, where: str) -> dict[str, Trial]:
