@@ -5,7 +5,7 @@ import sys
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -19,7 +19,6 @@ from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.terminal.errors import INCOMPLETE, OK
 from rse_study.cli.terminal.progress import ProgressBoard
 from rse_study.data import data_dir
-from rse_study.deferred import DeferredName
 from rse_study.errors import InputError, InputErrors
 from rse_study.on_ray.nodes.ray_folder import ray_folder
 from rse_study.results.reader import Reader
@@ -29,11 +28,6 @@ from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.study.pending import PendingRevision
 from rse_study.study.planning.footprint import missing_gpu
-
-if TYPE_CHECKING:
-    from rse_study.on_ray.driver import run_study
-else:  # with it come torch and Ray, which a refused study need not wait for
-    run_study = DeferredName("rse_study.on_ray.driver", "run_study")
 
 
 def run_and_report(
@@ -101,6 +95,8 @@ def _consents(board: ProgressBoard, pending: PendingRevision) -> bool:
 
 
 def _run_missing(checked: CheckedStudy, folder: Path, *, is_revised: bool, **on_ray: Any) -> None:
+    from rse_study.on_ray.driver import run_study  # torch and Ray, which a refused study need not wait for
+
     if os.environ.get("RAY_ADDRESS") and not on_ray["address"]:
         screen.announce(
             "note: RAY_ADDRESS is not followed: this run starts Ray itself. --address auto joins it"
