@@ -72,13 +72,7 @@ def compare_rows(
     first, *others = chosen = [_read(name, metric, store) for name in rows]
     criterion = _strictest(chosen)
     pairs = [pair for other in others for pair in _pairs(first, other, criterion, is_named=len(others) > 1)]
-    level = 1 - (1 - LEVEL) / len(pairs)
-    found, problems = list[ComparedPair](), list[InputError]()
-    for name, pair, rule in pairs:
-        try:
-            found.append(_compared(name, pair, level, rule))
-        except InputError as problem:
-            problems.append(problem)
+    found, problems = _compared_together(pairs)
     at_once = f"; intervals hold for all {len(pairs)} rows at once" if len(pairs) > 1 else ""
     title = f"{first.label}: {first.name} minus {', '.join(rows[1:])}{at_once}"
     said = (criterion.sentence(len(pairs)), *sorted({one.criterion.assumption for one in chosen}))
@@ -153,6 +147,17 @@ def _pairs(first: GivenRows, second: GivenRows, common: Criterion, *, is_named: 
         so_far = max(end.so_far for end in ends)
         pair = pd.DataFrame({FIRST: one.loc[here], SECOND: other.loc[there]}).T
         yield name, pair, replace(common, is_anytime=is_anytime, is_lost=is_lost, so_far=so_far)
+
+
+def _compared_together(pairs: Sequence[NamedPair]) -> tuple[list[ComparedPair], list[InputError]]:
+    """Compare pairs, with intervals that hold for all of them at once; return also why some cannot be."""
+    found, problems, level = list[ComparedPair](), list[InputError](), 1 - (1 - LEVEL) / len(pairs)
+    for name, pair, rule in pairs:
+        try:
+            found.append(_compared(name, pair, level, rule))
+        except InputError as problem:
+            problems.append(problem)
+    return found, problems
 
 
 def _compared(name: str, pair: pd.DataFrame, level: float, criterion: Criterion) -> ComparedPair:

@@ -20,6 +20,7 @@ from rse_study.cli.verbs.data import missing_text
 from rse_study.data import cache_dir, data_dir
 from rse_study.errors import InputErrors
 from rse_study.results.archive import ORIGIN
+from rse_study.results.device_time import INCLUDED
 from rse_study.results.files.connect import has_ledger
 from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.rules import MADE_FROM_CORPUS
@@ -208,8 +209,6 @@ def lines_below(plan: Plan) -> Iterator[str]:
         f"estimated from: {plan.source}" if plan.source else "the time of its cells is unknown: use --probe"
     )
     if plan.spent_hours:
-        from rse_study.results.device_time import INCLUDED  # pandas, as above
-
         yield f"spent before: {INCLUDED}"
     for note in plan.notes:
         yield f"note: {note}"
