@@ -1,9 +1,10 @@
 """The rule by which confirmation, reports and `--trial best` choose trials."""
 
 import math
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Generic, Literal, TypeVar
 
 from rse_study.results.files.queries import LedgerQueries
@@ -171,15 +172,8 @@ def trials_to_confirm(
     `kinds` has kinds by trial.
     """
     others = sorted((one for one in standings if one.key not in baseline), key=lambda one: one.key)
-    ordered = chosen_first(others, directions)
-    ranks: Counter[Any] = Counter()
-    chosen = []
-    for key in ordered:
-        kind = kinds.get(key)
-        ranks[kind] += 1
-        if ranks[kind] <= num_best:
-            chosen.append(key)
-    return chosen
+    ranks: dict[Any, Iterator[int]] = defaultdict(count)
+    return [key for key in chosen_first(others, directions) if next(ranks[kinds.get(key)]) < num_best]
 
 
 @dataclass(frozen=True)
