@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
-from rse_study.errors import InputError, InputErrors
+from rse_study.errors import InputError, InputErrors, refuse
 from rse_study.results.study_record import StudyRecord
 from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec
@@ -53,8 +53,7 @@ def change_between(old: StudyRecord, new: StudyRecord) -> str:
     gone = ((name, old.resolved.get(name)) for name in REMOVED)
     refused += [ForbiddenChange(*one, ABSENT, "this version has no such setting") for one in gone if one[1]]
     refused += _reordered(old, new)
-    if refused:
-        raise InputErrors([_problem(problem, new.name, old.file) for problem in refused])
+    refuse([_problem(problem, new.name, old.file) for problem in refused])
     words.extend(_measured_again(old.fingerprints, new.fingerprints))
     return "; ".join(words)
 

@@ -23,7 +23,7 @@ from rse_study.cluster.node_capacity import describe_price
 from rse_study.cluster.spec import KINDS, STUDY_FILE, ClusterSpec, cluster_file, read_cluster
 from rse_study.cluster.submit import backend_of, complete_in, ledger_copy, read_job, submit_job, write_job
 from rse_study.cluster.template import FILES, render
-from rse_study.errors import InputError, InputErrors, Unavailable
+from rse_study.errors import InputError, InputErrors, Unavailable, refuse
 from rse_study.results.files.schema import ledger_path
 from rse_study.storage import absolute
 from rse_study.storage.storage import Storage
@@ -115,8 +115,7 @@ def validate_cluster(
 
         (text,) = render(spec, sample_job(spec)).values()
         problems += check_launcher_file(parse_yaml(text, where=spec.template), where=spec.template)
-    if problems:
-        raise InputErrors(problems)
+    refuse(problems)
     announce(f"{spec.name}: valid. {describe_price(spec)}")
     for note in _notes(spec, checked):
         announce(note)

@@ -11,7 +11,7 @@ import typer
 from rse_study.cli import parameters
 from rse_study.cli.arguments import require_file, study_folder
 from rse_study.cli.terminal.screen import announce, command, in_store, json_of, suggest
-from rse_study.errors import InputError, InputErrors
+from rse_study.errors import InputError, refuse
 from rse_study.registry import did_you_mean
 from rse_study.results.comparing.comparisons import MIN_SEEDS, compare, row_scores
 from rse_study.results.comparing.criterion import LEVEL, Criterion
@@ -86,8 +86,7 @@ def compare_rows(
         announce(*filter(None, (title, *(f"{one.name}: {one.text}" for one in found), sentence)))
         if out:
             print(out)
-    if problems:
-        raise InputErrors(problems)
+    refuse(problems)
     if not as_json:
         suggest("" if out else command("report", first.name.partition(":")[0], *in_store(store)))
 

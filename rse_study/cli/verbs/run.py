@@ -19,7 +19,7 @@ from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.terminal.errors import INCOMPLETE, OK
 from rse_study.cli.terminal.progress import ProgressBoard
 from rse_study.data import data_dir
-from rse_study.errors import InputError, InputErrors
+from rse_study.errors import InputError, refuse
 from rse_study.on_ray.nodes.ray_folder import ray_folder
 from rse_study.results.reader import Reader
 from rse_study.results.row_names import names_by_identity
@@ -140,13 +140,9 @@ def _require_everything(checked: CheckedStudy, folder: Path, *, on_this_machine:
     require_cache()
     study = checked.study
     table = study.paper.table if study.paper else ""
-    problems = [
-        *problems_of_table(table, where=study.name),
-        *check_data(checked, data_dir(), is_run=True),
-        *filter(None, [missing_gpu(checked) if on_this_machine else None]),
-    ]
-    if problems:
-        raise InputErrors(problems)
+    no_gpu = missing_gpu(checked) if on_this_machine else None
+    missing = check_data(checked, data_dir(), is_run=True) + ([no_gpu] if no_gpu else [])
+    refuse(problems_of_table(table, where=study.name) + missing)
     return notes_on_data(checked, data_dir())
 
 

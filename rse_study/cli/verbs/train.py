@@ -13,7 +13,7 @@ from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import announce, command, describe, marked, suggest
 from rse_study.data import data_dir
 from rse_study.data.labelled import StsPairs
-from rse_study.errors import InputError, InputErrors, NonFiniteLoss
+from rse_study.errors import InputError, NonFiniteLoss, refuse
 from rse_study.evaluation.sts import Similarity, aggregation_of, title_of
 from rse_study.results.files.result_file import Result, read_result
 from rse_study.results.records import BASELINES
@@ -49,9 +49,7 @@ def train_trial(
         raise InputError(f"{workers} workers", where="--workers", rule=f"`train` {rule}", remedy=remedy)
     path = trial_file(trial)
     config = read_spec(Trial, path, overrides or ())
-    problems = check_trial(config, str(path), data_dir())
-    if problems:
-        raise InputErrors(problems)
+    refuse(check_trial(config, str(path), data_dir()))
     folder = out or parameters.DEFAULT_STORE / "trials" / f"{path.stem}-seed{seed}"
     beside = path.parent
     show_training(config, seed, folder, beside, threads=threads, device=device)

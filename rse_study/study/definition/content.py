@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rse_study.errors import InputError, InputErrors
+from rse_study.errors import InputError, refuse
 from rse_study.methods.presets import KEY
 from rse_study.study.definition.config import FORMER_KEYS, SEARCH_ONLY, Study
 from rse_study.study.definition.problems import problems_of
@@ -128,8 +128,7 @@ def _rows_in_proportion(before: Study, after: Study, where: str) -> dict[str, di
             at = f"grid.rows.{name}" if name in rows else after.grid.at
             rule, remedy = _why_no_share(name, at, steps, before.base.budget.unit)
             problems[at] = InputError(at, where=where, rule=rule, remedy=remedy)
-    if problems:
-        raise InputErrors([*problems.values()])
+    refuse(problems.values())
     return rows
 
 
@@ -162,33 +161,30 @@ class PartialStudy:
     """A study without its invalid parts."""
 
     study: Study
-    broken: frozenset[str] = frozenset()
-    """fields left out as a whole"""
-    incomplete: frozenset[str] = frozenset()
-    """fields that lack a part"""
     dropped: frozenset[tuple[str, ...]] = frozenset()
     """paths of what was left out, for which defaults stand"""
     further: tuple[InputError, ...] = ()
     """problems of settings beside a wrong preset, which hid them"""
 
+    @property
+    def broken(self) -> set[str]:
+        """Fields left out as a whole."""
+        return {path[0] for path in self.dropped if len(path) == 1}
+
     def lacks(self, *fields: str) -> bool:
         """Whether any of these fields was not read, or not completely."""
-        return bool((self.broken | self.incomplete) & set(fields))
+        return any(path[0] in fields for path in self.dropped)
 
 
 def partial_study(content: dict[str, Any], where: str = "") -> PartialStudy | None:
     """Return a study without broken axes, rows and fields; None if nothing is left."""
     valid = {str(key): value for key, value in content.items()}
-    broken: set[str] = set()
-    incomplete: set[str] = set()
     dropped: set[tuple[str, ...]] = set()
     further: list[InputError] = []
     for _ in range(3):  # the rest may be invalid in turn, such as a search without its only axis
         try:
             study = Study.model_validate({**STAND_INS, **valid})
-            return PartialStudy(
-                study, frozenset(broken), frozenset(incomplete), frozenset(dropped), tuple(further)
-            )
+            return PartialStudy(study, frozenset(dropped), tuple(further))
         except InputError:
             return None
         except ValidationError as error:
@@ -197,7 +193,6 @@ def partial_study(content: dict[str, Any], where: str = "") -> PartialStudy | No
                 further += [one for one in found if one.what.startswith(".".join(METHOD))]
             for path in _paths(error):
                 path = _as_written(valid, path) if path[0] == "base" else path
-                (broken if len(path) == 1 else incomplete).add(path[0])
                 dropped.add(path)
                 valid = _without(valid, path)
     return None
