@@ -1,5 +1,6 @@
 """Errors a user can act on; any other exception that escapes is a bug."""
 
+from collections.abc import Collection
 from functools import partial
 from typing import Any
 
@@ -56,6 +57,12 @@ class InputErrors(InputError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.problems,)
+
+
+def refuse(problems: Collection[InputError]) -> None:
+    """Raise all problems together, if there are any."""
+    if problems:
+        raise InputErrors([*problems])
 
 
 def first_line(error: BaseException) -> str:

@@ -97,27 +97,29 @@ def parse_yaml(text: str, *, where: str) -> dict[str, Any]:
         raise InputError(other.group(), where=line, rule=RULE, remedy="Remove the line")
     try:
         content = _Copier(where).copy(_load(text))
-    except MarkedYAMLError as error:
-        mark = error.problem_mark
-        line = f"{where}:{mark.line + 1}" if mark else where
-        problem = (error.problem or "not valid YAML").split("\n")[0]
-        raise InputError(
-            problem, where=line, rule=RULE, remedy="Correct the line, or the one before"
-        ) from None
-    except YAMLError as error:
-        remedy = "Correct the file"
-        raise InputError(str(error).split("\n")[0], where=where, rule=RULE, remedy=remedy) from None
-    except (ValueError, OverflowError):  # of ruamel's scanner, at "\UFFFFFFFF"
-        remedy = "Correct the escapes in the quoted texts"
-        raise InputError("no valid character", where=where, rule=RULE, remedy=remedy) from None
-    except RecursionError:
-        raise InputError("nested too deeply", where=where, rule=RULE, remedy="Correct the file") from None
+    except (YAMLError, ValueError, OverflowError, RecursionError) as error:
+        problem, line, remedy = _why_no_yaml(error)
+        raise InputError(problem, where=f"{where}{line}", rule=RULE, remedy=remedy) from None
     if not isinstance(content, dict):
         remedy = "See the shipped files for examples: `rse-study studies`"
         raise InputError(
             "the file holds no mapping", where=where, rule="it must be `key: value` lines", remedy=remedy
         )
     return content
+
+
+def _why_no_yaml(error: Exception) -> tuple[str, str, str]:
+    """Return the problem, ":" and the number of its line if that is known, and the remedy."""
+    if isinstance(error, MarkedYAMLError):
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        problem = (error.problem or "not valid YAML").split("\n")[0]
+        return problem, line, "Correct the line, or the one before"
+    if isinstance(error, YAMLError):
+        return str(error).split("\n")[0], "", "Correct the file"
+    if isinstance(error, RecursionError):
+        return "nested too deeply", "", "Correct the file"
+    # Of ruamel's scanner, at "\UFFFFFFFF".
+    return "no valid character", "", "Correct the escapes in the quoted texts"
 
 
 @lru_cache(maxsize=128)

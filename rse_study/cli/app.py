@@ -32,22 +32,22 @@ COMMANDS = {
     "compare": "compare:compare_rows",
     "studies": "studies:list_studies",
     "evaluate": "evaluate:evaluate_frozen",
-    "attack": "attack:attack_model",
-    "fine-tune": "fine_tune:fine_tune_model",
+    "attack": "classifiers:attack_model",
+    "fine-tune": "classifiers:fine_tune_model",
     "export": "cells:export_model",
     "init": "studies:write_first_study",
     "doctor": "doctor:examine_installation",
     "data list": "data:show_sets",
     "data verify": "data:verify_sets",
     "data fetch": "data:fetch_sets",
-    "cluster init": "cluster.files:write_cluster",
-    "cluster render": "cluster.files:render_cluster",
-    "cluster validate": "cluster.files:validate_cluster",
-    "cluster submit": "cluster.jobs:submit_study",
-    "cluster status": "cluster.jobs:show_cluster_status",
-    "cluster logs": "cluster.jobs:show_log",
-    "cluster fetch": "cluster.jobs:fetch_study",
-    "cluster down": "cluster.jobs:end_jobs",
+    "cluster init": "cluster:write_cluster",
+    "cluster render": "cluster:render_cluster",
+    "cluster validate": "cluster:validate_cluster",
+    "cluster submit": "cluster:submit_study",
+    "cluster status": "cluster:show_cluster_status",
+    "cluster logs": "cluster:show_log",
+    "cluster fetch": "cluster:fetch_study",
+    "cluster down": "cluster:end_jobs",
 }
 """Module below `verbs` and function of each command, in the order of `rse-study --help`.
 
@@ -63,7 +63,7 @@ def command_of(place: str) -> Command:
     it, so that they do not wait for what the body imports (pandas, torch, Ray).
     """
     module, _, name = place.partition(":")
-    path = (VERBS / module.replace(".", "/")).with_suffix(".py")
+    path = VERBS / f"{module}.py"
     tree = ast.parse(path.read_text(encoding="utf-8"))
     (function,) = (one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == name)
     function.body, function.returns = function.body[:1], None  # the docstring

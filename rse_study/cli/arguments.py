@@ -12,7 +12,7 @@ from rse_study.cli.parameters import DEFAULT_STORE
 from rse_study.data import cache_dir, data_dir
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
-from rse_study.results.files.schema import is_archive
+from rse_study.results.files.schema import is_archive, ledger_path
 from rse_study.study.definition.shipped import shipped_studies, shipped_trials
 
 if TYPE_CHECKING:
@@ -51,8 +51,6 @@ def _file(given: str, kind: str) -> Path:
 
 def study_folder(study: str, store: Path) -> Path:
     """Find the folder of a study that has run, by its name, folder or YAML file."""
-    from rse_study.results.files.schema import ledger_path
-
     if is_archive(study):
         from rse_study.results.archive import unpack_archive
 
@@ -127,8 +125,6 @@ def require_file(path: Path, *, where: str) -> None:
 
 def require_cache() -> None:
     """Raise InputError unless the cache folder can be written: assets are built there."""
-    from rse_study.data import cache_dir
-
     require_folder(cache_dir(), where="RSE_STUDY_CACHE")
 
 

@@ -83,25 +83,26 @@ class FileFormat(StrEnum):
     PNG = "png"
 
 
-def _argument(metavar: str, meaning: str, complete: Callable[..., list[str]] | None = None) -> Any:
+def argument(metavar: str, meaning: str, complete: Callable[..., list[str]] | None = None) -> Any:
+    """Return an argument as `--help` shows it, whose words shells complete."""
     return typer.Argument(metavar=metavar, help=meaning, autocompletion=complete)
 
 
 YAML_STUDY = "A YAML file, or the name of a shipped study."
-StudyArgument = Annotated[str, _argument("STUDY", YAML_STUDY, complete_study)]
-OptionalStudyArgument = Annotated[str, _argument("[STUDY]", YAML_STUDY, complete_study)]
+StudyArgument = Annotated[str, argument("STUDY", YAML_STUDY, complete_study)]
+OptionalStudyArgument = Annotated[str, argument("[STUDY]", YAML_STUDY, complete_study)]
 RAN = "A study that has run: its name, folder, YAML file or archive."
-RanStudyArgument = Annotated[str, _argument("STUDY", RAN, complete_ran_study)]
+RanStudyArgument = Annotated[str, argument("STUDY", RAN, complete_ran_study)]
 A_CLUSTER = "A cluster: a YAML file, or the name of a shipped one."
-ClusterArgument = Annotated[str, _argument("SPEC", A_CLUSTER, complete_cluster)]
+ClusterArgument = Annotated[str, argument("SPEC", A_CLUSTER, complete_cluster)]
 ROWS = "Studies that have run, or rows of them: rse-table6:rho = 0.5."
-RowArguments = Annotated[list[str], _argument("STUDY[:ROW]...", ROWS, complete_ran_study)]
+RowArguments = Annotated[list[str], argument("STUDY[:ROW]...", ROWS, complete_ran_study)]
 A_CELL = "A trial's number, TRIAL/SEED, or an identity's first digits."
-CellArgument = Annotated[str, _argument("CELL", A_CELL)]
+CellArgument = Annotated[str, argument("CELL", A_CELL)]
 A_TRIAL = "A YAML file, or the name of a shipped trial."
-TrialArgument = Annotated[str, _argument("TRIAL", A_TRIAL, complete_trial)]
+TrialArgument = Annotated[str, argument("TRIAL", A_TRIAL, complete_trial)]
 A_MODEL = "A Hugging Face encoder (folder or name), `minilm`, or a cell's folder."
-ModelArgument = Annotated[str, _argument("MODEL", A_MODEL, complete_model)]
+ModelArgument = Annotated[str, argument("MODEL", A_MODEL, complete_model)]
 Overrides = Annotated[
     list[str] | None,
     typer.Option(

@@ -184,12 +184,7 @@ def _state(ledger: _Snapshot, held_by: dict[str, Any] | None) -> StudyStatus:
         running=running,
         failed=_failed(ledger),
         lost=_lost(ledger),
-        num_attempts=len(ledger.attempts),
-        num_retries=sum(attempt.number > 1 for attempt in ledger.attempts),
-        num_found=sum(
-            cell.status in FINISHED and cell.identity not in ledger.newest for cell in ledger.cells
-        ),
-        device_s=ledger.device_s,
+        **_attempted(ledger),
         **vars(pace_of(ledger.search, ledger.attempts, shares)),
         is_ended_by_budget=study.is_cut_short,
         search_budget=ledger.search.budget,
@@ -197,6 +192,16 @@ def _state(ledger: _Snapshot, held_by: dict[str, Any] | None) -> StudyStatus:
         machines=describe_machines(cell.provenance for cell in ledger.cells),
         events=tuple(ledger.ledger.last_events(NUM_EVENTS)),
     )
+
+
+def _attempted(ledger: _Snapshot) -> dict[str, Any]:
+    ended = [cell.identity for cell in ledger.cells if cell.status in FINISHED]
+    return {
+        "num_attempts": len(ledger.attempts),
+        "num_retries": sum(attempt.number > 1 for attempt in ledger.attempts),
+        "num_found": sum(identity not in ledger.newest for identity in ended),
+        "device_s": ledger.device_s,
+    }
 
 
 def _best(ledger: _Snapshot) -> RankedTrial | None:

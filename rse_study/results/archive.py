@@ -6,7 +6,7 @@ import re
 import sqlite3
 import tarfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from gzip import BadGzipFile, GzipFile
 from io import BufferedReader
@@ -37,7 +37,7 @@ def read_tar(packed: BufferedReader) -> Iterator[tuple[tarfile.TarInfo, Iterator
     Python's tarfile reads names, pax records and maps of sparse files of any size into memory, follows headers of
     headers by recursion, and takes a damaged header for the archive's end. Its `data` filter came with Python 3.11.4.
     """
-    chunks, buffer, header = _unpacked(packed), bytearray(), ""
+    chunks, buffer = _unpacked(packed), bytearray()
 
     def read(size: int) -> bytes:
         while len(buffer) < size:
@@ -48,27 +48,39 @@ def read_tar(packed: BufferedReader) -> Iterator[tuple[tarfile.TarInfo, Iterator
         del buffer[:size]
         return content
 
-    while any(block := read(tarfile.BLOCKSIZE)):
-        member = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
-        if member.type in b"xgLK":
-            if not 0 <= member.size < MOST_HEADER - len(header):
-                raise tarfile.ReadError(f"a member's headers have more than {MOST_HEADER:,} bytes")
-            record = read(member.size + -member.size % tarfile.BLOCKSIZE)
-            block += (b"\n0 path=" if member.type == b"L" else b"\n") + record
-            header += block.decode("utf-8", "surrogateescape")
-            continue
-        records = dict(RECORD.findall(header))
-        member.name, size = records.get("path", member.name), str(records.get("size", member.size))
-        if member.type not in b"\x0001234567" or not size.isdecimal() or "GNU.sparse" in header:
-            raise tarfile.ReadError(f"{member.name[:99]!r} is sparse, or of a type that tar does not define")
-        member.size = int(size) if member.isreg() else 0
-        content = (read(min(CHUNK, member.size - start)) for start in range(0, member.size, CHUNK))
+    while (member := _next_member(read)) is not None:
+        sizes = (min(CHUNK, member.size - start) for start in range(0, member.size, CHUNK))
+        content = map(read, sizes)
         yield member, content
         for _ in content:
             pass
         read(-member.size % tarfile.BLOCKSIZE)
-        header = ""
     next(chunks, b"")  # up to the checksum that comes after the last member
+
+
+def _next_member(read: Callable[[int], bytes]) -> tarfile.TarInfo | None:
+    """Read the headers of a member; None at the archive's end."""
+    header = ""
+    while any(block := read(tarfile.BLOCKSIZE)):
+        member = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+        if member.type not in b"xgLK":
+            return _as_headers_say(member, header)
+        if not 0 <= member.size < MOST_HEADER - len(header):
+            raise tarfile.ReadError(f"a member's headers have more than {MOST_HEADER:,} bytes")
+        record = read(member.size + -member.size % tarfile.BLOCKSIZE)
+        block += (b"\n0 path=" if member.type == b"L" else b"\n") + record
+        header += block.decode("utf-8", "surrogateescape")
+    return None
+
+
+def _as_headers_say(member: tarfile.TarInfo, header: str) -> tarfile.TarInfo:
+    """Give a member the name and the size that headers before its own say."""
+    records = dict(RECORD.findall(header))
+    member.name, size = records.get("path", member.name), str(records.get("size", member.size))
+    if member.type not in b"\x0001234567" or not size.isdecimal() or "GNU.sparse" in header:
+        raise tarfile.ReadError(f"{member.name[:99]!r} is sparse, or of a type that tar does not define")
+    member.size = int(size) if member.isreg() else 0
+    return member
 
 
 def _unpacked(packed: BufferedReader) -> Iterator[bytes]:
@@ -118,17 +130,7 @@ def write_archive(study_dir: Path, path: Path, assets: Iterable[Path] = ()) -> P
             copy = Path(folder) / LEDGER  # as it is between two transactions, even while a driver writes it
             with closing(sqlite3.connect(ledger_path(study_dir))) as ledger:
                 copy.write_bytes(copy_of(ledger))
-            files = {LEDGER: copy}
-            files |= {str(file.relative_to(study_dir)): file for file in sorted(study_dir.rglob("*.json"))}
-            files |= {f"{ASSETS}/{asset.name}{WEIGHTS}": asset / f"model{WEIGHTS}" for asset in assets}
-            files |= {f"{ASSETS}/{file.name}": file for file in (study_dir / ASSETS).glob("*")}
-            files = {name: file for name, file in files.items() if OWN.fullmatch(f"{study.name}/{name}")}
-            num_bytes = 0
-            for number, (name, file) in enumerate(files.items(), 1):
-                num_bytes += file.stat().st_size
-                if _is_too_much(name, file.stat().st_size, number, num_bytes):
-                    what, remedy = f"{name} does not fit into an archive", "Copy the study's folder instead"
-                    raise InputError(what, where=str(study_dir), rule=LIMITS, remedy=remedy)
+            for name, file in _files_of(study_dir, study.name, copy, assets):
                 archive.add(file, f"{study.name}/{name}")
     except OSError as error:
         what = f"cannot be written: {error.strerror}"
@@ -136,6 +138,24 @@ def write_archive(study_dir: Path, path: Path, assets: Iterable[Path] = ()) -> P
     except sqlite3.DatabaseError as error:
         raise failure_of(error, ledger_path(study_dir)) or error from None
     return path
+
+
+def _files_of(
+    study_dir: Path, study: str, ledger: Path, assets: Iterable[Path]
+) -> Iterator[tuple[str, Path]]:
+    """Yield the files of a study's archive by their place in it; InputError if they are too much."""
+    files = {LEDGER: ledger}
+    files |= {str(file.relative_to(study_dir)): file for file in sorted(study_dir.rglob("*.json"))}
+    files |= {f"{ASSETS}/{asset.name}{WEIGHTS}": asset / f"model{WEIGHTS}" for asset in assets}
+    files |= {f"{ASSETS}/{file.name}": file for file in (study_dir / ASSETS).glob("*")}
+    own, num_bytes = [name for name in files if OWN.fullmatch(f"{study}/{name}")], 0
+    for number, name in enumerate(own, 1):
+        size = files[name].stat().st_size
+        num_bytes += size
+        if _is_too_much(name, size, number, num_bytes):
+            what, remedy = f"{name} does not fit into an archive", "Copy the study's folder instead"
+            raise InputError(what, where=str(study_dir), rule=LIMITS, remedy=remedy)
+        yield name, files[name]
 
 
 def unpack_archive(archive: Path, store: Path) -> Path:

@@ -10,6 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 Float32s = NDArray[np.float32]
 
 
+def _are_equal(one: Float32s | None, other: Float32s | None) -> bool:
+    return one is other if one is None or other is None else np.array_equal(one, other)
+
+
 @dataclass(frozen=True, eq=False)
 class ItemScores:
     """One score per item, in the order of the evaluation's data.
@@ -44,14 +48,8 @@ class ItemScores:
 
     def is_beside(self, other: "ItemScores") -> bool:
         """Whether both are of the same items, with the same gold and parts."""
-        ours, theirs = (
-            [
-                len(one.scores),
-                *(None if column is None else column.tobytes() for column in (one.gold, one.parts)),
-            ]
-            for one in (self, other)
-        )
-        return ours == theirs
+        columns = ((self.gold, other.gold), (self.parts, other.parts))
+        return len(self.scores) == len(other.scores) and all(_are_equal(*pair) for pair in columns)
 
     def to_json(self) -> dict[str, str]:
         """Return the columns as text, some five bytes per score."""

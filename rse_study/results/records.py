@@ -5,7 +5,7 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 if TYPE_CHECKING:
     from rse_study.results.item_scores import ItemScores
@@ -104,6 +104,14 @@ Time = Annotated[str, AfterValidator(_checked_time)]
 """ISO 8601; empty if there is none yet"""
 
 
+def number_of(value: float | None) -> float:
+    """Return a stored number; SQLite keeps NaN as NULL."""
+    return math.nan if value is None else value
+
+
+StoredNumber = Annotated[float, BeforeValidator(number_of, json_schema_input_type=float)]
+
+
 class CellRecord(Record):
     """A cell: trial x seed, the unit that runs."""
 
@@ -160,7 +168,7 @@ class RungRow(Record):
 
     cell: str
     t: int
-    value: float
+    value: StoredNumber
     verdict: Verdict
 
 
@@ -169,10 +177,10 @@ class ImportanceRow(Record):
 
     axis: str
     evaluator: str
-    value: float
-    low: float = math.nan
+    value: StoredNumber
+    low: StoredNumber = math.nan
     """Lower end of the 95% interval, by resampling trials; NaN in old ledgers."""
-    high: float = math.nan
+    high: StoredNumber = math.nan
     num_trials: int
 
 
@@ -182,7 +190,7 @@ class MetricRow(Record):
     cell: str
     t: int
     name: str
-    value: float
+    value: StoredNumber
     """May be NaN or infinite."""
 
 
@@ -196,7 +204,7 @@ class EvaluationRow(Record):
     task: str
     split: str
     aggregation: str = "all"
-    value: float
+    value: StoredNumber
     num_examples: int
     degenerate: bool = False
     """Measured on a collapsed model, which gives the same output for everything."""

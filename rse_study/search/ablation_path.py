@@ -6,7 +6,7 @@ the axes that have the best trial's value there.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from rse_study.results.reader import HAS_RESULT
@@ -132,19 +132,18 @@ def path_state(
     differing = [axis.name for axis in study.axes if base.proposal[axis.name] != best.proposal[axis.name]]
     order, seeds = settings.order, settings.seeds
     axes = differing if order == "greedy" else by_importance(differing, importance)
-    bare = PathState(order, seeds, base, best, tuple(axes), (), {})
+    state = PathState(order, seeds, base, best, tuple(axes), (), {})
     found = _values_by_proposal(cells, last_points)
 
     def values_of(point: PathPoint) -> SeedValues | None:
-        proposal = _key(bare.proposal_of(point))
-        values = [found.get((proposal, seed)) for seed in seeds]
-        return None if None in values else tuple(value for value in values if value is not None)
+        proposal = _key(state.proposal_of(point))
+        values = tuple(found[proposal, seed] for seed in seeds if (proposal, seed) in found)
+        return values if len(values) == len(seeds) else None
 
-    less_is_better = study.objective.direction == "minimize"
-    rounds = rounds_of(axes, order, values_of, less_is_better=less_is_better)
-    known = PathState(order, seeds, base, best, tuple(axes), rounds, {})
-    values = {point: result for point in known.points if (result := values_of(point)) is not None}
-    return PathState(order, seeds, base, best, tuple(axes), rounds, values)
+    rounds = rounds_of(axes, order, values_of, less_is_better=study.is_less_better())
+    state = replace(state, rounds=rounds)
+    known = {point: values_of(point) for point in state.points}
+    return replace(state, values={point: values for point, values in known.items() if values is not None})
 
 
 def by_importance(axes: Iterable[str], rows: Iterable[ImportanceRow]) -> list[str]:

@@ -1,9 +1,10 @@
 """The rule by which confirmation, reports and `--trial best` choose trials."""
 
 import math
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Generic, Literal, TypeVar
 
 from rse_study.results.files.queries import LedgerQueries
@@ -108,29 +109,32 @@ def standings_of(ledger: LedgerQueries, cells: Iterable[CellRecord] | None = Non
     finals = {metric: ledger.final_values(metric) for metric in deciding - {study.objective.metric}}
     finals[study.objective.metric] = {cell: value for cell, (_, value) in steps.items()}
     known = ledger.cells() if cells is None else cells
+    trials = by_trial(study, (cell for cell in known if not cell.retired))
+    return [_standing(study, of_trial, steps, finals) for of_trial in trials]
 
-    def value(cell: CellRecord, metric: str) -> float:
-        return finals[metric].get(cell.identity, math.nan)
 
-    def result(cells: list[CellRecord]) -> TrialResult[str]:
-        first, metric = cells[0], study.objective.metric
-        with_result = [cell for cell in cells if first.status in HAS_RESULT and cell.status in HAS_RESULT]
-        counted = [cell for cell in with_result if math.isfinite(value(cell, metric))] or with_result
-        among = counted or [first]
-        points = [(steps.get(cell.identity, (0, math.nan))[0], value(cell, metric)) for cell in among]
-        breaks = [
-            one.violation(mean_of(value(cell, one.metric) for cell in among)) for one in study.constraints
-        ]
-        return TrialResult(
-            key=first.identity,
-            t=over_seeds(points)[0],
-            values=tuple(
-                mean_of(value(cell, one.metric) for cell in counted) for one in study.all_objectives
-            ),
-            is_feasible=all(one <= 0 for one in breaks),
-        )
+def _standing(
+    study: StudyRecord,
+    cells: Sequence[CellRecord],
+    steps: Mapping[str, tuple[int, float]],
+    finals: Mapping[str, Mapping[str, float]],
+) -> TrialResult[str]:
+    """Return where the trial of these cells, one per seed, ended."""
 
-    return [result(one) for one in by_trial(study, (cell for cell in known if not cell.retired))]
+    def mean(metric: str, among: Iterable[CellRecord]) -> float:
+        return mean_of(finals[metric].get(cell.identity, math.nan) for cell in among)
+
+    first, last = cells[0], finals[study.objective.metric]
+    with_result = [cell for cell in cells if first.status in HAS_RESULT and cell.status in HAS_RESULT]
+    scored = [cell for cell in with_result if math.isfinite(last.get(cell.identity, math.nan))]
+    counted = scored or with_result
+    among = counted or [first]
+    return TrialResult(
+        key=first.identity,
+        t=over_seeds([steps.get(cell.identity, (0, math.nan)) for cell in among])[0],
+        values=tuple(mean(one.metric, counted) for one in study.all_objectives),
+        is_feasible=all(one.violation(mean(one.metric, among)) <= 0 for one in study.constraints),
+    )
 
 
 def mean_of(values: Iterable[float]) -> float:
@@ -168,15 +172,8 @@ def trials_to_confirm(
     `kinds` has kinds by trial.
     """
     others = sorted((one for one in standings if one.key not in baseline), key=lambda one: one.key)
-    ordered = chosen_first(others, directions)
-    ranks: Counter[Any] = Counter()
-    chosen = []
-    for key in ordered:
-        kind = kinds.get(key)
-        ranks[kind] += 1
-        if ranks[kind] <= num_best:
-            chosen.append(key)
-    return chosen
+    ranks: dict[Any, Iterator[int]] = defaultdict(count)
+    return [key for key in chosen_first(others, directions) if next(ranks[kinds.get(key)]) < num_best]
 
 
 @dataclass(frozen=True)

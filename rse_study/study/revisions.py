@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
-from rse_study.errors import InputError, InputErrors
+from rse_study.errors import InputError, InputErrors, refuse
 from rse_study.results.study_record import StudyRecord
 from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec
@@ -16,7 +16,9 @@ from rse_study.study.definition.parts import Sampler
 from rse_study.training.trial import Trial
 
 StudyKind = Literal["grid", "search"]
+Section = dict[str, Any] | None
 ABSENT = "absent"
+GROWS = "may grow, and not shrink"
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class ForbiddenChange:
 
 
 FieldChanges = Iterator[str | ForbiddenChange]  # words about a change, or what forbids it
+ChangeRule = Callable[[str, Any, Any, StudyKind], FieldChanges]
 
 
 def change_between(old: StudyRecord, new: StudyRecord) -> str:
@@ -50,8 +53,7 @@ def change_between(old: StudyRecord, new: StudyRecord) -> str:
     gone = ((name, old.resolved.get(name)) for name in REMOVED)
     refused += [ForbiddenChange(*one, ABSENT, "this version has no such setting") for one in gone if one[1]]
     refused += _reordered(old, new)
-    if refused:
-        raise InputErrors([_problem(problem, new.name, old.file) for problem in refused])
+    refuse([_problem(problem, new.name, old.file) for problem in refused])
     words.extend(_measured_again(old.fingerprints, new.fingerprints))
     return "; ".join(words)
 
@@ -103,15 +105,12 @@ def _base(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
     if kind == "grid" and before.get(unit) == now[unit]:
         yield from _grows(amount, before.pop(amount), now.pop(amount), kind)
         if all(Trial(budget=one["budget"]).report_every == one["report_every"] for one in (old, new)):
-            before[f"{path}.report_every"] = now[
-                f"{path}.report_every"
-            ]  # nobody's choice: it follows the budget
+            for leaves in (before, now):
+                leaves.pop(f"{path}.report_every")  # nobody's choice: it follows the budget
     yield from _differences(before, now)
 
 
-def _search(
-    path: str, old: dict[str, Any] | None, new: dict[str, Any] | None, kind: StudyKind
-) -> FieldChanges:
+def _search(path: str, old: Section, new: Section, kind: StudyKind) -> FieldChanges:
     """Keep all of a search; compare variants by name, too, since one may have no settings."""
     yield from _stays(path, old, new, kind)
     for name in set(old or {}) & set(new or {}):
@@ -152,11 +151,12 @@ def _grows(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
     if new > old:
         yield f"{path}: {old} -> {new}"
     elif new < old:
-        yield ForbiddenChange(path, old, new, "may grow, and not shrink")
+        yield ForbiddenChange(path, old, new, GROWS)
 
 
 def _free(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
-    yield f"{path} changed" if path == "question" else f"{path}: {_shown(old)} -> {_shown(new)}"
+    if old != new:
+        yield f"{path} changed" if path == "question" else f"{path}: {_shown(old)} -> {_shown(new)}"
 
 
 def _leaf_by_leaf(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
@@ -168,58 +168,42 @@ def _leaf_by_leaf(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChange
 def _search_budget(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
     """Allow every change; limits of earlier versions, which are 0, are none."""
     before, now = ({name: one for name, one in (given or {}).items() if one} for given in (old, new))
-    if before != now:
-        yield from _free(path, before or None, now or None, kind)
+    yield from _free(path, before or None, now or None, kind)
 
 
 def _seeds(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
-    if kind != "grid":
-        yield from _stays(path, old, new, kind)
-    elif isinstance(old, dict) or isinstance(new, dict):
-        yield from _bounds_of_seeds(path, old, new, kind)
-    else:
-        yield from _counted(path, old, new)
+    yield from _stays(path, old, new, kind) if kind != "grid" else _chosen_seeds(path, old, new, kind)
 
 
-def _bounds_of_seeds(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
-    """Allow every change of how seeds are chosen: from a list to bounds, back, or of the bounds."""
-    is_bounded = isinstance(old, dict) and isinstance(new, dict)
-    yield from (_leaf_by_leaf if is_bounded else _free)(path, old, new, kind)
+def _chosen_seeds(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
+    """Allow every change of how seeds are chosen: of a list, from it to bounds, back, or of the bounds."""
+    are_bounded = [isinstance(seeds, dict) for seeds in (old, new)]
+    change: ChangeRule = _leaf_by_leaf if all(are_bounded) else _free if any(are_bounded) else _counted
+    yield from change(path, old, new, kind)
 
 
-def _confirm(
-    path: str, old: dict[str, Any] | None, new: dict[str, Any] | None, kind: StudyKind
-) -> FieldChanges:
+def _confirm(path: str, old: Section, new: Section, kind: StudyKind) -> FieldChanges:
     if old is None or new is None:
-        yield "confirmation added" if new else ForbiddenChange(path, old, ABSENT, "may grow, and not shrink")
+        yield "confirmation added" if new else ForbiddenChange(path, old, ABSENT, GROWS)
         return
     yield from _grows(f"{path}.num_best", old["num_best"], new["num_best"], kind)
-    before, now, at = old["seeds"], new["seeds"], f"{path}.seeds"
-    if isinstance(before, dict) or isinstance(now, dict):
-        if before != now:
-            yield from _bounds_of_seeds(at, before, now, kind)
-    elif set(before) <= set(now):
-        yield from _counted(at, before, now)
+    before, now = old["seeds"], new["seeds"]
+    if isinstance(before, list) and isinstance(now, list) and not set(before) <= set(now):
+        yield ForbiddenChange(f"{path}.seeds", before, now, GROWS)
     else:
-        yield ForbiddenChange(at, before, now, "may grow, and not shrink")
+        yield from _chosen_seeds(f"{path}.seeds", before, now, kind)
     if (old["baseline"], new["baseline"]) == ("none", "base"):
         yield f"{path}.baseline added"
     else:
         yield from _stays(f"{path}.baseline", old["baseline"], new["baseline"], kind)
 
 
-def _ablation_path(
-    path: str, old: dict[str, Any] | None, new: dict[str, Any] | None, kind: StudyKind
-) -> FieldChanges:
+def _ablation_path(path: str, old: Section, new: Section, kind: StudyKind) -> FieldChanges:
     if old is None or new is None:
-        yield (
-            "ablation path added"
-            if new
-            else ForbiddenChange(path, old, ABSENT, "may be added, and not removed")
-        )
+        rule = "may be added, and not removed"
+        yield "ablation path added" if new else ForbiddenChange(path, old, ABSENT, rule)
         return
-    if old["order"] != new["order"]:
-        yield from _free(f"{path}.order", old["order"], new["order"], kind)
+    yield from _free(f"{path}.order", old["order"], new["order"], kind)
     yield from _counted(f"{path}.seeds", old["seeds"], new["seeds"])
 
 
@@ -233,11 +217,9 @@ def _grid(path: str, old: dict[str, Any], new: dict[str, Any], kind: StudyKind) 
                 yield from _counted(f"values of {name}", _values(before), _values(now))
             else:
                 yield from _stays(f"{path}.{key}.{name}", before, now, kind)
-    if old.get("resolution") != new.get("resolution"):
-        yield from _free(f"{path}.resolution", old.get("resolution"), new.get("resolution"), kind)
+    yield from _free(f"{path}.resolution", old.get("resolution"), new.get("resolution"), kind)
     yield from _named("rows", old["rows"], new["rows"])
-    if old.get("baseline", "") != new["baseline"]:
-        yield from _free(f"{path}.baseline", old.get("baseline", ""), new["baseline"], kind)
+    yield from _free(f"{path}.baseline", old.get("baseline", ""), new["baseline"], kind)
 
 
 def _named(
@@ -246,19 +228,18 @@ def _named(
     """Allow every change of things with a name."""
     old, new = old or {}, new or {}
     yield from _counted(noun, list(old), list(new))
-    num_changed = sum(old[label] != new[label] for label in old if label in new)
-    if num_changed:
+    if num_changed := sum(old[label] != new[label] for label in old if label in new):
         yield f"{noun} changed: {num_changed}"
 
 
-def _counted(noun: str, old: Sequence[Any], new: Sequence[Any], kind: StudyKind = "grid") -> Iterator[str]:
+def _counted(noun: str, old: Sequence[Any], new: Sequence[Any], kind: StudyKind = "grid") -> FieldChanges:
     for word, some, others in (("added", new, old), ("removed", old, new)):
         number = sum(item not in others for item in some)
         if number:
             yield f"{noun} {word}: {number}"
 
 
-CHANGE_RULES: dict[str, Callable[[str, Any, Any, StudyKind], FieldChanges]] = {
+CHANGE_RULES: dict[str, ChangeRule] = {
     "question": _free,
     "keep_models": _free,
     "keep_items": _free,

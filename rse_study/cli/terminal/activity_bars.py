@@ -13,8 +13,7 @@ from rich.text import Text
 
 from analysis.formats import show_duration
 from rse_study.activity import ActivityCallback
-from rse_study.cli.terminal.fitting import harmless
-from rse_study.cli.terminal.screen import say, stdout
+from rse_study.cli.terminal.screen import harmless, say, stdout
 
 PATIENCE_SECONDS = 2.0
 """anything shorter is not shown"""

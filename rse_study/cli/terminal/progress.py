@@ -4,6 +4,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from statistics import median
 from typing import Any
 
@@ -65,11 +66,8 @@ def most_at_a_time(attempts: Sequence[AttemptRecord]) -> int:
     """Return the most attempts that ever ran at the same time; 1 where none has."""
     ended = [attempt for attempt in attempts if attempt.ended]
     changes = [(one.started, 1) for one in ended] + [(one.ended, -1) for one in ended]
-    most = now = 0
-    for _, change in sorted(changes):  # at the same second an end comes before a start
-        now += change
-        most = max(most, now)
-    return max(1, most)
+    # At the same second an end comes before a start.
+    return max([1, *accumulate(change for _, change in sorted(changes))])
 
 
 SHORT_SECONDS = 60.0  # nobody plans by less

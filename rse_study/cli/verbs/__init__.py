@@ -1,1 +1,1 @@
-"""The body of every command: a file a verb, or a folder where it has companions."""
+"""The bodies of all commands, and their signatures: a file a topic."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import torch
 import typer
@@ -51,42 +51,39 @@ def replay_cell(
     study_dir = arguments.study_folder(study, store)
     name, recorded = record_of(study_dir, cell)
     where = f"{name} of {study_dir}"
-    threads = recorded.provenance["threads"]
     if (workers := recorded.provenance["workers"]) > 1:
-        rule, remedy = (
-            f"{workers} workers trained it, and a replay is one process",
-            "Run its study in another --store, and compare",
-        )
+        rule = f"{workers} workers trained it, and a replay is one process"
+        remedy = "Run its study in another --store, and compare"
         raise InputError(f"{name} cannot be replayed", where=str(study_dir), rule=rule, remedy=remedy)
     device = require_device(recorded, where)
     if out:
         arguments.require_new_folder(out, where="--out")
     arguments.require_cache()
     trial = build(Trial, recorded.config, where=where)
-    here = provenance(torch.device(device), 1, trial.precision) | {"threads": threads}
+    here = provenance(torch.device(device), 1, trial.precision) | {"threads": recorded.provenance["threads"]}
     if unlike := what_differs(here, recorded.provenance):
         announce(f"note: numbers need not be bit-identical ({'; '.join(unlike)})")
     with ActivityBars() as bars:
         beside = Path(study).parent if Path(study).is_file() else Path()
         materials = arguments.materials_of(bars, beside, trial, study_dir)
     require_fingerprints(recorded, materials, where)
-    announce(f"{name}: again, with {counted(threads, 'thread')} on {device}")
-    with tempfile.TemporaryDirectory(prefix="rse-study-replay-") as scratch, ActivityBars() as bars:
-        compared = replay(
-            trial,
-            recorded.seed,
-            materials,
-            recorded,
-            out or Path(scratch) / "cell",
-            threads=threads,
-            device=device,
-            on_progress=partial(bars.advanced, f"{name}: steps"),
-        )
+    compared = _trained_again(name, recorded, trial, materials, out, device)
     announce(*verdict_lines(name, recorded, compared))
     if compared.is_confirmed:
         return OK
     suggest(f"{command('doctor')} (versions and machine)")
     return INCOMPLETE if compared.unlike else CONTRADICTED
+
+
+def _trained_again(
+    name: str, recorded: Result, trial: Trial, materials: Materials, out: Path | None, device: str
+) -> ReplayComparison:
+    threads = recorded.provenance["threads"]
+    announce(f"{name}: again, with {counted(threads, 'thread')} on {device}")
+    with tempfile.TemporaryDirectory(prefix="rse-study-replay-") as scratch, ActivityBars() as bars:
+        folder, on_progress = out or Path(scratch) / "cell", partial(bars.advanced, f"{name}: steps")
+        how: dict[str, Any] = {"threads": threads, "device": device, "on_progress": on_progress}
+        return replay(trial, recorded.seed, materials, recorded, folder, **how)
 
 
 def record_of(study_dir: Path, wanted: str) -> tuple[str, Result]:
@@ -169,12 +166,9 @@ def _points(history: list[MetricRow]) -> Iterator[Point]:
 
 def export_model(
     source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SOURCE", help="A cell's folder (written by `train`), or a study that has run."
-        ),
+        str, parameters.argument("SOURCE", "A cell's folder (written by `train`), or a study that has run.")
     ],
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
+    directory: Annotated[Path, parameters.argument("DIR", "A new folder.")],
     trial: Annotated[
         str,
         typer.Option(help="A study's trial: `best`, a number, TRIAL/SEED, or an identity's first digits."),

@@ -11,7 +11,7 @@ import typer
 from rse_study.cli import parameters
 from rse_study.cli.arguments import require_file, study_folder
 from rse_study.cli.terminal.screen import announce, command, in_store, json_of, suggest
-from rse_study.errors import InputError, InputErrors
+from rse_study.errors import InputError, refuse
 from rse_study.registry import did_you_mean
 from rse_study.results.comparing.comparisons import MIN_SEEDS, compare, row_scores
 from rse_study.results.comparing.criterion import LEVEL, Criterion
@@ -72,13 +72,7 @@ def compare_rows(
     first, *others = chosen = [_read(name, metric, store) for name in rows]
     criterion = _strictest(chosen)
     pairs = [pair for other in others for pair in _pairs(first, other, criterion, is_named=len(others) > 1)]
-    level = 1 - (1 - LEVEL) / len(pairs)
-    found, problems = list[ComparedPair](), list[InputError]()
-    for name, pair, rule in pairs:
-        try:
-            found.append(_compared(name, pair, level, rule))
-        except InputError as problem:
-            problems.append(problem)
+    found, problems = _compared_together(pairs)
     at_once = f"; intervals hold for all {len(pairs)} rows at once" if len(pairs) > 1 else ""
     title = f"{first.label}: {first.name} minus {', '.join(rows[1:])}{at_once}"
     said = (criterion.sentence(len(pairs)), *sorted({one.criterion.assumption for one in chosen}))
@@ -92,8 +86,7 @@ def compare_rows(
         announce(*filter(None, (title, *(f"{one.name}: {one.text}" for one in found), sentence)))
         if out:
             print(out)
-    if problems:
-        raise InputErrors(problems)
+    refuse(problems)
     if not as_json:
         suggest("" if out else command("report", first.name.partition(":")[0], *in_store(store)))
 
@@ -153,6 +146,17 @@ def _pairs(first: GivenRows, second: GivenRows, common: Criterion, *, is_named: 
         so_far = max(end.so_far for end in ends)
         pair = pd.DataFrame({FIRST: one.loc[here], SECOND: other.loc[there]}).T
         yield name, pair, replace(common, is_anytime=is_anytime, is_lost=is_lost, so_far=so_far)
+
+
+def _compared_together(pairs: Sequence[NamedPair]) -> tuple[list[ComparedPair], list[InputError]]:
+    """Compare pairs, with intervals that hold for all of them at once; return also why some cannot be."""
+    found, problems, level = list[ComparedPair](), list[InputError](), 1 - (1 - LEVEL) / len(pairs)
+    for name, pair, rule in pairs:
+        try:
+            found.append(_compared(name, pair, level, rule))
+        except InputError as problem:
+            problems.append(problem)
+    return found, problems
 
 
 def _compared(name: str, pair: pd.DataFrame, level: float, criterion: Criterion) -> ComparedPair:

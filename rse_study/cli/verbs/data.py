@@ -17,7 +17,7 @@ from rse_study.data.catalogue import CatalogueEntry, catalogue, list_sets, verif
 from rse_study.data.download import RemoteFile
 from rse_study.data.fetch import downloads, fetch, require_home
 from rse_study.data.hub import read_column
-from rse_study.data.hub_models import Model, describe_model, fetch_model, is_on_machine
+from rse_study.data.hub_models import Model, check_models, describe_model, fetch_model, is_on_machine
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
 
@@ -50,7 +50,6 @@ def show_sets(
 def show_needs(study: str, overrides: Sequence[str], data: Path | None, *, as_json: bool = False) -> None:
     """Print all that a study reads, where each lies or goes, and whether it is here."""
     # These import the whole configuration, which `data list` alone does without.
-    from rse_study.data.hub_models import check_models, is_on_machine
     from rse_study.study.checking.data_check import needs_of
     from rse_study.study.checking.validation import read_study
 
@@ -59,19 +58,21 @@ def show_needs(study: str, overrides: Sequence[str], data: Path | None, *, as_js
     needs = needs_of(checked)
     entries, folders = list_sets(folder, needs.sets), study_folders(checked.folder, folder)
     problems = check_models((model for model in needs.models if not is_on_machine(model, *folders)), *folders)
+    stand_ins = {entry.name: stand_in_for(entry, folder) for entry in entries}
+    corpora = {path: _whereabouts(path, folders) for path in needs.texts}
     if as_json:
         content = {
             "folder": str(folder),
-            "sets": [_content(entry, stand_in_for(entry, folder)) for entry in entries],
-            "corpora": {path: _whereabouts(path, folders) for path in needs.texts},
+            "sets": [_content(entry, stand_ins[entry.name]) for entry in entries],
+            "corpora": corpora,
             "datasets": [one.dataset for one in needs.datasets],
             "models": {one[0]: str(problems.get(one, "")) for one in needs.models},
         }
         print(json_of(content))
         return
     announce(f"data folder: {folder}")
-    announce(*(line for entry in entries for line in lines_of(entry, stand_in_for(entry, folder))))
-    announce(*(f"corpus {path}: {_whereabouts(path, folders)}" for path in needs.texts))
+    announce(*(line for entry in entries for line in lines_of(entry, stand_ins[entry.name])))
+    announce(*(f"corpus {path}: {place}" for path, place in corpora.items()))
     on_hub = "a folder in the hub's layout, or a name on the hub"
     announce(*(f"corpus {one.dataset}: {on_hub}" for one in needs.datasets))
     for model in needs.models:
@@ -132,9 +133,7 @@ def _whereabouts(path: str, folders: tuple[Path, ...]) -> str:
 def verify_sets(
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[NAME]...", autocompletion=parameters.complete_data_set, help="Sets; default: all."
-        ),
+        parameters.argument("[NAME]...", "Sets; default: all.", parameters.complete_data_set),
     ] = None,
     data: parameters.DataFolder = None,
     as_json: parameters.AsJson = False,
@@ -159,10 +158,7 @@ def verify_sets(
 
 def fetch_sets(
     names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[NAME]...", autocompletion=parameters.complete_data_set, help="Sets to fetch."
-        ),
+        list[str] | None, parameters.argument("[NAME]...", "Sets to fetch.", parameters.complete_data_set)
     ] = None,
     study: Annotated[
         str | None,

@@ -104,13 +104,9 @@ def evaluate_frozen(
     encoder, use `attack` and `fine-tune`.
     """
     request = EncoderRequest(model, pooling, data, threads, device, as_json)
-    folder = request.data_dir
     require_suite(suite, model)
     name = model_name(model)
-    tasks, absent = find_tasks(folder, variant)
-    if not tasks:
-        remedy = "Set RSE_STUDY_DATA or --data, or fetch sets: rse-study data list"
-        raise InputError("no STS set is here", where=str(folder), remedy=remedy)
+    tasks, absent = _require_tasks(request.data_dir, variant)
     request.set_threads()
     with ActivityBars(request.screen) as bars:
         embedder = embedder_of(request, name, partial(bars.advanced, "sentences encoded"))
@@ -126,16 +122,15 @@ def evaluate_frozen(
     means = averages({row.task: row.value for row in rows if row.aggregation == "accuracy"})
     if not as_json:
         screen.announce(*(f"{average_name}: {value:.2f}" for average_name, value in means.items()))
-        wider = ("evaluate", model, "--suite", "full")
-        screen.suggest(screen.command("attack", model) if suite == "full" else screen.command(*wider))
+        wider = ("attack", model) if suite == "full" else ("evaluate", model, "--suite", "full")
+        screen.suggest(screen.command(*wider))
         return
     content = {"model": model, "pooling": kind, "variant": variant, "suite": suite, "absent": absent}
-    listed = {
-        "scores": [_without_subject(row) for row in scores],
-        "rows": [row.model_dump(mode="json") for row in rows],
-        "averages": means,
-    }
-    print(screen.json_of({**content, **listed}), flush=True)
+    similarities, others = (
+        [_without_subject(row) for row in scores],
+        [row.model_dump(mode="json") for row in rows],
+    )
+    print(screen.json_of({**content, "scores": similarities, "rows": others, "averages": means}), flush=True)
 
 
 def require_suite(suite: str, model: str) -> None:
@@ -196,6 +191,14 @@ def find_tasks(folder: Path, variant: Variant) -> tuple[list[StsPairs], dict[str
             tasks.append(read_sts(name, split, folder, (variant,)))
         except MissingFile as error:
             absent[f"{name} {split}"] = f"lacks {error.part}" if error.part else _absence(name, split, folder)
+    return tasks, absent
+
+
+def _require_tasks(folder: Path, variant: Variant) -> tuple[list[StsPairs], dict[str, str]]:
+    tasks, absent = find_tasks(folder, variant)
+    if not tasks:
+        remedy = "Set RSE_STUDY_DATA or --data, or fetch sets: rse-study data list"
+        raise InputError("no STS set is here", where=str(folder), remedy=remedy)
     return tasks, absent
 
 

@@ -24,9 +24,8 @@ def write_notebook(
     study: parameters.RanStudyArgument,
     kind: Annotated[
         str,
-        typer.Argument(
-            metavar="[KIND]",
-            help="ablations, methods, robustness, search or cost; default: the one that fits.",
+        parameters.argument(
+            "[KIND]", "ablations, methods, robustness, search or cost; default: the one that fits."
         ),
     ] = "",
     out: Annotated[

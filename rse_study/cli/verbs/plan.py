@@ -18,8 +18,9 @@ from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.verbs.data import missing_text
 from rse_study.data import cache_dir, data_dir
-from rse_study.errors import InputErrors
+from rse_study.errors import refuse
 from rse_study.results.archive import ORIGIN
+from rse_study.results.device_time import INCLUDED
 from rse_study.results.files.connect import has_ledger
 from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.rules import MADE_FROM_CORPUS
@@ -130,9 +131,7 @@ def _priced_on(cluster: str, checked: CheckedStudy, planned: Plan) -> Plan:
     from rse_study.cluster.spec import read_cluster
 
     spec = read_cluster(cluster)
-    problems = list(check_resources(spec, checked, where=cluster))
-    if problems:
-        raise InputErrors(problems)
+    refuse(list(check_resources(spec, checked, where=cluster)))
     resources = checked.study.resources
     price = device_hour_price(spec, resources)
     notes = [f"{spec.name}: {describe_price(spec)}"]
@@ -208,8 +207,6 @@ def lines_below(plan: Plan) -> Iterator[str]:
         f"estimated from: {plan.source}" if plan.source else "the time of its cells is unknown: use --probe"
     )
     if plan.spent_hours:
-        from rse_study.results.device_time import INCLUDED  # pandas, as above
-
         yield f"spent before: {INCLUDED}"
     for note in plan.notes:
         yield f"note: {note}"

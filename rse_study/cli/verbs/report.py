@@ -109,13 +109,7 @@ def write_kit(study: StudyResults, html: str, folder: Path) -> Iterator[Path]:
 
 
 def write_page(
-    study: Annotated[
-        str,
-        typer.Argument(
-            metavar="STUDY",
-            help="A study that has run: its name, folder, YAML file or archive. Or a folder of attacks.",
-        ),
-    ] = "",
+    study: Annotated[str, parameters.argument("STUDY", f"{parameters.RAN} Or a folder of attacks.")] = "",
     out: Annotated[
         Path | None,
         typer.Option(help="The HTML file; default: report.html in the study's folder, or attacks.html."),

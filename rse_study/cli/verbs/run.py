@@ -5,7 +5,7 @@ import sys
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -19,8 +19,7 @@ from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.terminal.errors import INCOMPLETE, OK
 from rse_study.cli.terminal.progress import ProgressBoard
 from rse_study.data import data_dir
-from rse_study.deferred import DeferredName
-from rse_study.errors import InputError, InputErrors
+from rse_study.errors import InputError, refuse
 from rse_study.on_ray.nodes.launch import ray_folder
 from rse_study.results.reader import Reader
 from rse_study.results.row_names import names_by_identity
@@ -29,11 +28,6 @@ from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.study.pending import PendingRevision
 from rse_study.study.planning.footprint import missing_gpu
-
-if TYPE_CHECKING:
-    from rse_study.on_ray.driver import run_study
-else:  # with it come torch and Ray, which a refused study need not wait for
-    run_study = DeferredName("rse_study.on_ray.driver", "run_study")
 
 
 def run_and_report(
@@ -101,6 +95,8 @@ def _consents(board: ProgressBoard, pending: PendingRevision) -> bool:
 
 
 def _run_missing(checked: CheckedStudy, folder: Path, *, is_revised: bool, **on_ray: Any) -> None:
+    from rse_study.on_ray.driver import run_study  # torch and Ray, which a refused study need not wait for
+
     if os.environ.get("RAY_ADDRESS") and not on_ray["address"]:
         screen.announce(
             "note: RAY_ADDRESS is not followed: this run starts Ray itself. --address auto joins it"
@@ -144,13 +140,9 @@ def _require_everything(checked: CheckedStudy, folder: Path, *, on_this_machine:
     require_cache()
     study = checked.study
     table = study.paper.table if study.paper else ""
-    problems = [
-        *problems_of_table(table, where=study.name),
-        *check_data(checked, data_dir(), is_run=True),
-        *filter(None, [missing_gpu(checked) if on_this_machine else None]),
-    ]
-    if problems:
-        raise InputErrors(problems)
+    no_gpu = missing_gpu(checked) if on_this_machine else None
+    missing = check_data(checked, data_dir(), is_run=True) + ([no_gpu] if no_gpu else [])
+    refuse(problems_of_table(table, where=study.name) + missing)
     return notes_on_data(checked, data_dir())
 
 

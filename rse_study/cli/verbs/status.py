@@ -16,7 +16,6 @@ from rse_study.cli import status_content as content
 from rse_study.cli.arguments import study_folder
 from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import LINE_SECONDS
-from rse_study.cli.terminal.fitting import harmless, wrapped
 from rse_study.errors import InputError
 from rse_study.search.budget import BudgetShare
 from rse_study.search.state import describe_counts
@@ -27,6 +26,19 @@ WIDTH = 30  # of the bar
 
 def lines_of(state: content.StudyStatus) -> Iterator[str]:
     """Describe the whole state for people."""
+    yield from _results(state)
+    yield from _progress(state)
+    yield from _section(
+        "running" if state.holder else "interrupted", [_running(cell) for cell in state.running]
+    )
+    yield from _section("lost attempts, retried", [_ended(ended) for ended in state.lost])
+    yield from _section("failed", [_ended(ended) for ended in state.failed])
+    if state.events:
+        yield "last events:"
+        yield from (f"    {_event(**event)}" for event in state.events)
+
+
+def _results(state: content.StudyStatus) -> Iterator[str]:
     yield f"{state.name} ({state.kind}, revision {state.revision}): {state.question}"
     yield _who(state)
     yield f"{_bar(state)}  {_counts(state)}"
@@ -39,6 +51,9 @@ def lines_of(state: content.StudyStatus) -> Iterator[str]:
         yield f"Pareto front: {counted(state.num_on_front, 'trial')}, of which the best is the knee"
     yield from (f"confirmed: {_ranked(trial)}" for trial in state.confirmed)
     yield from state.inert
+
+
+def _progress(state: content.StudyStatus) -> Iterator[str]:
     if state.num_attempts:
         yield f"spent: {show_duration(state.device_s) or '0 s'} of device time (of {_ended_attempts(state)})"
     if state.num_found:
@@ -52,14 +67,6 @@ def lines_of(state: content.StudyStatus) -> Iterator[str]:
         noun = "row" if state.kind == "grid" else "confirmed trial"
         yield f"decided: {num_decided} of {counted(len(state.rows), noun)}"
         yield from (f"    {_row(one)}" for one in state.rows)
-    yield from _section(
-        "running" if state.holder else "interrupted", [_running(cell) for cell in state.running]
-    )
-    yield from _section("lost attempts, retried", [_ended(ended) for ended in state.lost])
-    yield from _section("failed", [_ended(ended) for ended in state.failed])
-    if state.events:
-        yield "last events:"
-        yield from (f"    {_event(**event)}" for event in state.events)
 
 
 def summary_of(state: content.StudyStatus) -> str:
@@ -199,7 +206,8 @@ def watch_status(study_dir: Path, console: Console | None = None) -> content.Stu
 def _watch_on_terminal(study_dir: Path, console: Console) -> content.StudyStatus:
     with Live(console=console, auto_refresh=False) as live:
         for state, _ in _states_until_end(study_dir):
-            live.update(Text(wrapped(harmless(_text(state)), console.width), overflow="fold"), refresh=True)
+            shown = screen.wrapped(screen.harmless(_text(state)), console.width)
+            live.update(Text(shown, overflow="fold"), refresh=True)
     return state
 
 

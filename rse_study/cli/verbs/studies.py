@@ -43,9 +43,7 @@ Entry = dict[str, str]
 def list_studies(
     words: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[WORD]...", help="Only those with these words in name, question, size or folder."
-        ),
+        parameters.argument("[WORD]...", "Only those with these words in name, question, size or folder."),
     ] = None,
     as_json: parameters.AsJson = False,
     store: parameters.Store = parameters.DEFAULT_STORE,

@@ -1,8 +1,8 @@
 """The body of `train`: assets, baselines, the loop with its progress, the summary."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,24 +13,20 @@ from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.screen import announce, command, describe, marked, suggest
 from rse_study.data import data_dir
 from rse_study.data.labelled import StsPairs
-from rse_study.deferred import DeferredName
-from rse_study.errors import InputError, InputErrors, NonFiniteLoss
+from rse_study.errors import InputError, NonFiniteLoss, refuse
 from rse_study.evaluation.sts import Similarity, aggregation_of, title_of
 from rse_study.results.files.result_file import Result, read_result
-from rse_study.results.records import BASELINES, EvaluationRow
+from rse_study.results.records import BASELINES
 from rse_study.study.checking.data_check import check_trial
 from rse_study.study.definition.config import Baseline
 from rse_study.study.definition.reading import read_spec
-from rse_study.training.materials import identity_of
+from rse_study.training.materials import Materials, identity_of
 from rse_study.training.trial import Trial
 
 if TYPE_CHECKING:
-    from rse_study.study.baselines import measure_baseline
-    from rse_study.training.loop import Progress, finished, train_in_process
-else:  # these import torch, which a refused file need not wait for
-    measure_baseline = DeferredName("rse_study.study.baselines", "measure_baseline")
-    finished = DeferredName("rse_study.training.loop", "finished")
-    train_in_process = DeferredName("rse_study.training.loop", "train_in_process")
+    from rse_study.training.loop import Progress
+
+BEFORE_TRAINING: tuple[Baseline, ...] = ("token_overlap", "untrained")
 
 
 def train_trial(
@@ -53,9 +49,7 @@ def train_trial(
         raise InputError(f"{workers} workers", where="--workers", rule=f"`train` {rule}", remedy=remedy)
     path = trial_file(trial)
     config = read_spec(Trial, path, overrides or ())
-    problems = check_trial(config, str(path), data_dir())
-    if problems:
-        raise InputErrors(problems)
+    refuse(check_trial(config, str(path), data_dir()))
     folder = out or parameters.DEFAULT_STORE / "trials" / f"{path.stem}-seed{seed}"
     beside = path.parent
     show_training(config, seed, folder, beside, threads=threads, device=device)
@@ -63,6 +57,8 @@ def train_trial(
 
 def show_training(trial: Trial, seed: int, out: Path, beside: Path, *, threads: int, device: str) -> None:
     """Train, or resume what lies in `out`; the corpus may lie in `beside`."""
+    from rse_study.training.loop import finished, train_in_process  # torch, which a refused file does without
+
     require_device(device)
     require_folder(out, where="--out")
     require_cache()
@@ -70,22 +66,10 @@ def show_training(trial: Trial, seed: int, out: Path, beside: Path, *, threads: 
         materials = materials_of(bars, beside, trial)
         ended = finished(out, identity_of(trial, seed, materials))
         if ended is None or ended.status == "stopped_early":
-            # The base before training is the run's own first point: it need not be measured twice.
-            names: tuple[Baseline, ...] = ("token_overlap", "untrained")
-            for name in names:
-                rows = measure_baseline(name, trial, materials, [Similarity(materials.dev)], device=device)
-                for line in _lines(rows, materials.dev):
-                    bars.message(line)
-            train_in_process(
-                trial,
-                seed,
-                materials,
-                out,
-                threads=threads,
-                device=device,
-                report=StepReport(out.name, bars).report,
-                continues=True,
-            )
+            for line in _baselines(trial, materials, device):
+                bars.message(line)
+            given: dict[str, Any] = {"threads": threads, "device": device, "continues": True}
+            train_in_process(trial, seed, materials, out, report=report_to(bars, out.name), **given)
         else:
             bars.message(f"{out} already holds this run")
     _summarise(read_result(out), materials.dev)
@@ -93,16 +77,15 @@ def show_training(trial: Trial, seed: int, out: Path, beside: Path, *, threads: 
     suggest(command("evaluate", out), command("export", out, f"{out.name}-model"))
 
 
-class StepReport:
-    """Callback that shows the steps of a run, with its last measurements."""
+def report_to(callback: ActivityCallback, name: str) -> "Callable[[Progress], None]":
+    """Return a callback that shows the steps of a run, with its last measurements."""
+    measured: dict[str, float] = {}
 
-    def __init__(self, name: str, callback: ActivityCallback) -> None:
-        self._activity, self._callback = f"{name}: steps", callback
-        self._measured: dict[str, float] = {}
+    def report(progress: "Progress") -> None:
+        measured.update(progress.metrics)
+        callback.advanced(f"{name}: steps", progress.t, progress.num_steps, describe(measured))
 
-    def report(self, progress: "Progress") -> None:
-        self._measured |= progress.metrics
-        self._callback.advanced(self._activity, progress.t, progress.num_steps, describe(self._measured))
+    return report
 
 
 def _summarise(result: Result, dev: StsPairs) -> None:
@@ -114,7 +97,13 @@ def _summarise(result: Result, dev: StsPairs) -> None:
     announce(f"{title_of(dev)}, Spearman x100: {scores}")
 
 
-def _lines(rows: list[EvaluationRow], dev: StsPairs) -> Iterator[str]:
-    for row in rows:
-        if row.aggregation == aggregation_of(dev):
-            yield f"{title_of(dev)}, {BASELINES[row.subject]}: " + marked(f"{row.value:.2f}", row.degenerate)
+def _baselines(trial: Trial, materials: Materials, device: str) -> Iterator[str]:
+    """Yield the dev scores of baselines; the base before training is the run's own first point."""
+    from rse_study.study.baselines import measure_baseline
+
+    dev = materials.dev
+    for name in BEFORE_TRAINING:
+        for row in measure_baseline(name, trial, materials, [Similarity(dev)], device=device):
+            if row.aggregation == aggregation_of(dev):
+                score = marked(f"{row.value:.2f}", row.degenerate)
+                yield f"{title_of(dev)}, {BASELINES[row.subject]}: {score}"

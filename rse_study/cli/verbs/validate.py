@@ -12,7 +12,7 @@ from rse_study.cli.terminal.errors import BAD_INPUT, OK
 from rse_study.cli.terminal.screen import announce, command, json_of, suggest, with_overrides
 from rse_study.cluster.job import yaml_text
 from rse_study.data import data_dir
-from rse_study.errors import InputError, InputErrors
+from rse_study.errors import InputError, InputErrors, refuse
 from rse_study.results.settings import UntilDecided
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study, readable_part
@@ -84,9 +84,7 @@ def _checked(study: str, overrides: Sequence[str]) -> CheckedStudy:
         said = [*defaults, *(problem.what for problem in error.problems)]
         of_data = (one for one in _problems(checked) if not one.what.startswith(tuple(said)))
         raise InputErrors([*error.problems, *of_data]) from None
-    problems = _problems(checked)
-    if problems:
-        raise InputErrors(problems)
+    refuse(_problems(checked))
     return checked
 
 

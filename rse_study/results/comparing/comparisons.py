@@ -4,7 +4,7 @@ The rule was fixed before any result was seen. A contrast is a weighted sum of r
 = 0.5": 1, "rho = 0": -1}. Those shown together share an error of 5%: their intervals hold simultaneously.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -212,37 +212,30 @@ def compare_all(
     by_seed = [differences_by_seed(table, weights) for table, weights in contrasts]
     samples = [np.array(list(values.values()), dtype=float) for values in by_seed]
     known = [number for number, sample in enumerate(samples) if len(sample) >= MIN_SEEDS]
-    exact = [
-        statistics.sign_flip_p(s) if MIN_SEEDS <= len(s) <= statistics.EXACT_UP_TO else np.nan
-        for s in samples
-    ]
+    exact = [_exact_p(statistics.sign_flip_p, sample) for sample in samples]
     adjusted = _holm_of_known(np.array([exact[number] for number in known]))
     found: list[ComparedContrast | None] = [None] * len(samples)
     num_fixed = len(samples if any(one.waiting for one in criteria) else known)
     for number, p_holm in zip(known, adjusted, strict=True):
         sample = samples[number]
-        sd = 0.0 if statistics.are_equal(sample) else float(sample.std(ddof=1))
+        n, sd = len(sample), 0.0 if statistics.are_equal(sample) else float(sample.std(ddof=1))
+        resolvable = statistics.smallest_difference(sd, n, level=level, num_comparisons=len(known))
         found[number] = ComparedContrast(
             weights=contrasts[number][1],
-            n=len(sample),
+            n=n,
             mean=float(sample.mean()),
             sd=sd,
             interval=statistics.t_interval(sample, level),
             simultaneous=statistics.t_interval(sample, 1 - (1 - level) / num_fixed),
             anytime=confidence_sequence(sample, 1 - (1 - level) / len(samples)),
             e_value=e_value(sample),
-            bootstrap=statistics.bca_interval(sample, level) if len(sample) >= MIN_SEEDS_BCA else NO_INTERVAL,
+            bootstrap=statistics.bca_interval(sample, level) if n >= MIN_SEEDS_BCA else NO_INTERVAL,
             p_exact=exact[number],
-            p_wilcoxon=statistics.wilcoxon_p(sample)
-            if len(sample) <= statistics.EXACT_UP_TO
-            else float("nan"),
+            p_wilcoxon=_exact_p(statistics.wilcoxon_p, sample),
             p_holm=float(p_holm),
-            least_p_holm=min(1.0, statistics.least_p(len(sample)) * len(known)),
+            least_p_holm=min(1.0, statistics.least_p(n) * len(known)),
             effect=statistics.effect_size(sample),
-            resolvable=statistics.smallest_difference(
-                sd, len(sample), level=level, num_comparisons=len(known)
-            )
-            or np.nan,
+            resolvable=resolvable or np.nan,
             by_seed=by_seed[number],
             criterion=criteria[number].on(contrasts[number][1]),
             num_together=len(samples) if criteria[number].is_anytime else num_fixed,
@@ -253,6 +246,10 @@ def compare_all(
 def against(table: pd.DataFrame, baseline: str) -> dict[str, ContrastWeights]:
     """Return the contrast of every other row with the baseline, by row."""
     return {row: {row: 1.0, baseline: -1.0} for row in table.index if row != baseline}
+
+
+def _exact_p(test: Callable[[np.ndarray], float], sample: np.ndarray) -> float:
+    return test(sample) if MIN_SEEDS <= len(sample) <= statistics.EXACT_UP_TO else float("nan")
 
 
 def _holm_of_known(p_values: np.ndarray) -> np.ndarray:

@@ -158,24 +158,7 @@ def open_to_write(path: Path) -> sqlite3.Connection:
     with ExitStack() as stack:
         connection = stack.enter_context(closing(sqlite3.connect(path, check_same_thread=False)))
         try:
-            found = schema.check_version(connection, path)
-            if 0 < found < schema.SCHEMA_VERSION:
-                write_whole(path.with_name(f"{path.stem}.v{found}{path.suffix}"), copy_of(connection))
-                with closing(migrated(connection, found)) as new:
-                    new.backup(connection)
-            connection.execute("PRAGMA journal_mode = WAL")
-            # Under WAL this loses no transaction when a process dies; a power cut may take the last ones, and
-            # result.json, which is synced, gives them back.
-            connection.execute("PRAGMA synchronous = NORMAL")
-            if found == 0:
-                connection.executescript(
-                    f"BEGIN;{schema.TABLES}PRAGMA user_version = {schema.SCHEMA_VERSION};COMMIT;"
-                )
-            connection.execute("PRAGMA foreign_keys = ON")
-            # SQLite silently opens a read-only file, and even begins a transaction on it.
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute(f"PRAGMA user_version = {schema.SCHEMA_VERSION}")
-            connection.rollback()
+            _prepare_to_write(connection, path)
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
                 raise schema.failure_of(error, path) or error from None
@@ -185,6 +168,28 @@ def open_to_write(path: Path) -> sqlite3.Connection:
             raise schema.failure_of(error, path) or schema.damaged(f"damaged: {error}", path) from None
         stack.pop_all()
     return connection
+
+
+def _prepare_to_write(connection: sqlite3.Connection, path: Path) -> None:
+    """Bring a ledger to this version's tables, and try to write it."""
+    found = schema.check_version(connection, path)
+    if 0 < found < schema.SCHEMA_VERSION:
+        write_whole(path.with_name(f"{path.stem}.v{found}{path.suffix}"), copy_of(connection))
+        with closing(migrated(connection, found)) as new:
+            new.backup(connection)
+    connection.execute("PRAGMA journal_mode = WAL")
+    # Under WAL this loses no transaction when a process dies; a power cut may take the last ones, and
+    # result.json, which is synced, gives them back.
+    connection.execute("PRAGMA synchronous = NORMAL")
+    if found == 0:
+        connection.executescript(
+            f"BEGIN;{schema.TABLES}PRAGMA user_version = {schema.SCHEMA_VERSION};COMMIT;"
+        )
+    connection.execute("PRAGMA foreign_keys = ON")
+    # SQLite silently opens a read-only file, and even begins a transaction on it.
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(f"PRAGMA user_version = {schema.SCHEMA_VERSION}")
+    connection.rollback()
 
 
 def remove_ledger(path: Path) -> None:
@@ -199,12 +204,26 @@ def parts_of(path: Path) -> tuple[Path, ...]:
 
 
 def open_study(study_dir: Path) -> sqlite3.Connection:
-    """Open a study's ledger read-only; InputError where there is none."""
+    """Open a study's ledger read-only, also while it is written.
+
+    An old one is migrated in memory. Raises InputError where there is none.
+    """
     path = schema.ledger_path(study_dir)
     if not path.is_file():
         remedy = "Check the study's name, or run it first"
         raise InputError("no ledger", where=str(study_dir), remedy=remedy)
-    return open_to_read(path)
+    with ExitStack() as stack:
+        connection = stack.enter_context(closing(_connect_to_read(path)))
+        try:
+            version = schema.check_version(connection, path)
+            if version == 0:
+                raise InputError("the ledger is empty", where=str(study_dir), remedy="Run the study first")
+            if version < schema.SCHEMA_VERSION:
+                return migrated(connection, version)
+        except sqlite3.DatabaseError as error:
+            raise schema.damaged(f"damaged: {error}", path) from None
+        stack.pop_all()
+    return connection
 
 
 def has_ledger(study_dir: Path) -> bool:
@@ -227,23 +246,6 @@ def copy_of(ledger: sqlite3.Connection) -> bytes:
         if said != "ok":
             raise schema.damaged(f"damaged: {said}", schema.file_of(ledger))
         return memory.serialize()
-
-
-def open_to_read(path: Path) -> sqlite3.Connection:
-    """Open a ledger read-only, migrated in memory if old, also while it is written."""
-    with ExitStack() as stack:
-        connection = stack.enter_context(closing(_connect_to_read(path)))
-        try:
-            version = schema.check_version(connection, path)
-            if version == 0:
-                remedy = "Run the study first"
-                raise InputError("the ledger is empty", where=str(path.parent), remedy=remedy)
-            if version < schema.SCHEMA_VERSION:
-                return migrated(connection, version)
-        except sqlite3.DatabaseError as error:
-            raise schema.damaged(f"damaged: {error}", path) from None
-        stack.pop_all()
-    return connection
 
 
 def _connect_to_read(path: Path) -> sqlite3.Connection:

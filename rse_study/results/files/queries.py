@@ -1,7 +1,6 @@
 """Rows of a ledger as records, for its writer, its readers and a rebuild."""
 
 import json
-import math
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -86,11 +85,8 @@ class LedgerQueries:
         return cell_of(rows[0])
 
     def history(self, identity: str) -> list[records.MetricRow]:
-        query = "SELECT * FROM metric WHERE cell = ? ORDER BY t, name"
-        return [
-            records.MetricRow(**{**row, "value": number_of(row["value"])})
-            for row in self._rows(query, identity)
-        ]
+        rows = self._rows("SELECT * FROM metric WHERE cell = ? ORDER BY t, name", identity)
+        return [records.MetricRow(**row) for row in rows]
 
     def last_points(self, metric: str, among: Collection[str] | None = None) -> dict[str, tuple[int, float]]:
         """Return a metric's last point (step and value) by cell, of all or `among` these.
@@ -103,7 +99,7 @@ class LedgerQueries:
         theirs = "" if among is None else "AND cell IN (SELECT value FROM json_each(?2))"
         query = (last if name == metric else CHECKPOINT_VALUES) % theirs
         rows = self._db.execute(query, (name,) if among is None else (name, json.dumps(list(among))))
-        return {cell: (t, number_of(value)) for cell, t, value in rows}
+        return {cell: (t, records.number_of(value)) for cell, t, value in rows}
 
     def later_means(self, names: Iterable[str]) -> dict[str, dict[str, float]]:
         """Return means over the later half of complete cells, by cell and metric."""
@@ -115,7 +111,7 @@ class LedgerQueries:
         )
         found: dict[str, dict[str, float]] = {}
         for cell, name, value in self._db.execute(query, (json.dumps(list(names)),)):
-            found.setdefault(cell, {})[name] = number_of(value)
+            found.setdefault(cell, {})[name] = records.number_of(value)
         return found
 
     def final_values(self, metric: str, among: Collection[str] | None = None) -> dict[str, float]:
@@ -125,7 +121,7 @@ class LedgerQueries:
         query = (
             f"SELECT identity, {COST_COLUMNS[metric]} FROM cell WHERE status IN ('complete', 'stopped_early')"
         )
-        return {cell: number_of(value) for cell, value in self._db.execute(query)}
+        return {cell: records.number_of(value) for cell, value in self._db.execute(query)}
 
     def attempts(self, among: Collection[str] | None = None) -> list[records.AttemptRecord]:
         """Return attempts by their start, at all cells or at those `among` these."""
@@ -135,22 +131,18 @@ class LedgerQueries:
 
     def rungs(self, among: Collection[str] | None = None) -> list[records.RungRow]:
         rows = self._rows_of("SELECT * FROM rung", "cell", among, "ORDER BY t, cell")
-        return [records.RungRow(**{**row, "value": number_of(row["value"])}) for row in rows]
+        return [records.RungRow(**row) for row in rows]
 
     def evaluations(self, among: Collection[str] | None = None) -> list[records.EvaluationRow]:
         """Return the scores of all subjects, or of those `among` these."""
         order = "ORDER BY subject, task, split, aggregation, preset"
         rows = self._rows_of("SELECT * FROM evaluation", "subject", among, order)
-        return [records.EvaluationRow(**{**row, "value": number_of(row["value"])}) for row in rows]
+        return [records.EvaluationRow(**row) for row in rows]
 
     def importance(self) -> list[records.ImportanceRow]:
         """Return importance by evaluator and axis; an interval not computed is NaN."""
-        query = "SELECT * FROM importance ORDER BY evaluator, axis"
-        numbers = ("value", "low", "high")
-        return [
-            records.ImportanceRow(**{**row, **{name: number_of(row[name]) for name in numbers}})
-            for row in self._rows(query)
-        ]
+        rows = self._rows("SELECT * FROM importance ORDER BY evaluator, axis")
+        return [records.ImportanceRow(**row) for row in rows]
 
     def provenance(self) -> list[dict[str, Any]]:
         """Return the provenance of every run, oldest first, with its time under `at`."""
@@ -203,11 +195,6 @@ def row_of(cell: records.CellRecord) -> dict[str, Any]:
     """Return the table row of a cell."""
     row = cell.model_dump()
     return {**row, "retired": int(cell.retired), **{name: canonical_json(row[name]) for name in JSON_COLUMNS}}
-
-
-def number_of(value: float | None) -> float:
-    """Return a stored number; SQLite keeps NaN as NULL."""
-    return math.nan if value is None else value
 
 
 def now() -> str:

@@ -6,7 +6,7 @@ Large files are not read to the end.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, starmap
+from itertools import chain
 from pathlib import Path
 
 from rse_study.data import SUBSETS, hub_models, study_folders
@@ -201,12 +201,10 @@ def _evaluations(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:
 
 def _judges(at: str, trial: Trial, where: str, data_dir: Path) -> Iterator[InputError]:
     """Yield what is wrong with the sets that trials are judged by, which are those of the base."""
-    sought: list[tuple[str, Callable[[], object]]] = [
-        (f"selection.dev = {name!r}", partial(read_dev, name, *study_folders(Path(where).parent, data_dir)))
-        for name in trial.selection.sets
-    ]
-    for what, problem in chain.from_iterable(starmap(_tried, sought)):
-        yield _problem_at(f"{at}{what}", problem, where)
+    folders = study_folders(Path(where).parent, data_dir)
+    for name in trial.selection.sets:
+        for what, problem in _tried(f"selection.dev = {name!r}", partial(read_dev, name, *folders)):
+            yield _problem_at(f"{at}{what}", problem, where)
 
 
 def _tried(what: str, find: Callable[[], object]) -> Iterator[Missing]:

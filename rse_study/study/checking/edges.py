@@ -15,6 +15,7 @@ from rse_study.errors import InputError
 from rse_study.perturbations import PERTURBATIONS
 from rse_study.perturbations.ascent import Reach
 from rse_study.results.manipulation import Checks, ManipulationCheck
+from rse_study.results.row_names import row_name
 from rse_study.spec import Spec, show_setting
 from rse_study.study.definition.domains import Choice
 from rse_study.study.definition.paths import tried, walk
@@ -125,7 +126,9 @@ def _problems_of_branch(
 
     def note(point: dict[str, Any]) -> None:
         for problem in problems_at(space, parents | point, where):
-            found.setdefault(problem.rule if len(point) > 2 else f"{_shown(point)} {problem.rule}", problem)
+            found.setdefault(
+                problem.rule if len(point) > 2 else f"{row_name('', point)} {problem.rule}", problem
+            )
             broken.update(point if len(point) == 1 else ())
 
     for axis in branch.axes:
@@ -163,13 +166,9 @@ def _insides(space: Space[T]) -> Iterator[dict[str, Any]]:
             yield {axis.name: low + (high - low) / math.pi}
 
 
-def _shown(point: dict[str, Any]) -> str:
-    return ", ".join(f"{name} = {show_setting(value)}" for name, value in point.items())
-
-
 def problems_at(space: Space[T], point: dict[str, Any], where: str) -> list[InputError]:
     """Return the problems of the trial at a point; the base's values elsewhere."""
-    at = f"{space.at}.{_shown(point)}"
+    at = f"{space.at}.{row_name('', point)}"
     return tried(partial(space.apply, point), type(space.base), where=where, at=at)[1]
 
 
@@ -228,7 +227,7 @@ def _risks_in(space: Space[Trial]) -> list[str]:
 
 def risks_among(trials: Iterable[Trial]) -> list[str]:
     """Return a warning if start and steps can reach the bound in one of the trials."""
-    reaches = [reach for trial in trials for _, reach in _reaches(trial)]
+    reaches = [reach for trial in trials for reach in _reaches(trial)]
     reached = [(r.path + r.start, r.radius) for r in reaches if r.path + r.start > r.radius]
     if not reached:
         return []
@@ -257,7 +256,7 @@ def _saturates_everywhere(space: Space[Trial], axis: Axis, value: Any) -> bool:
 
 def _saturates(trials: Iterable[Trial]) -> bool:
     """Whether these trials have players with sign steps, and all of them saturate."""
-    reaches = [reach for trial in trials for _, reach in _reaches(trial) if reach.is_certain]
+    reaches = [reach for trial in trials for reach in _reaches(trial) if reach.is_certain]
     return bool(reaches) and all(reach.path >= 2 * reach.radius for reach in reaches)
 
 
@@ -284,12 +283,10 @@ def _axes_of(space: Space[Trial], fields: Sequence[str], players: Sequence[str])
     return [axis for axis in space.axes if paths & set(axis.paths)]
 
 
-def _reaches(trial: Trial) -> Iterator[tuple[Any, Reach]]:
-    """Yield each player of a trial whose entries are bounded by a length, and its reach."""
-    for _, player in _players(trial):
-        reach = player.reach()
-        if reach is not None:
-            yield player, reach
+def _reaches(trial: Trial) -> Iterator[Reach]:
+    """Return the reach of each player of a trial whose entries are bounded by a length."""
+    reaches = (player.reach() for _, player in _players(trial))
+    return (reach for reach in reaches if reach is not None)
 
 
 def _sign_players(trial: Trial) -> Iterator[tuple[str, Any]]:

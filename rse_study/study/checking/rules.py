@@ -214,12 +214,9 @@ def batch_sizes(study: Study, space: Space[Trial], rows: Sequence[Row]) -> RuleP
             remedy = f"Change batch_size (an axis: `choice`) or {at}.workers"
             yield f"batch_size = {uneven[0]}", what, remedy
         if are_recorded and resources.workers > 1:
+            rule = "graphed: true records the steps of one worker"
             remedy = "Use one worker a cell, or graphed: false"
-            yield (
-                f"{at}.workers = {resources.workers}",
-                "graphed: true records the steps of one worker",
-                remedy,
-            )
+            yield f"{at}.workers = {resources.workers}", rule, remedy
 
 
 def _sizes(space: Space[Trial]) -> set[int]:

@@ -42,11 +42,8 @@ def objectives(study: Study) -> RuleProblems:
     yield from listed_twice(located("objectives", [one.metric for one in given]))
     if study.objective != given[0]:
         rule = "a study has one objective or several, and `objective` is not the first of them"
-        yield (
-            f"objective.metric = {study.objective.metric!r}",
-            rule,
-            "Remove it (if it is inherited: `objective: null`)",
-        )
+        remedy = "Remove it (if it is inherited: `objective: null`)"
+        yield f"objective.metric = {study.objective.metric!r}", rule, remedy
     if given[0].metric in COSTS:
         rule = "the first objective is shown step by step, and a cost is known only at the end"
         yield f"objectives.0.metric = {given[0].metric!r}", rule, "Put another one first"

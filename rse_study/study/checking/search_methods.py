@@ -66,11 +66,8 @@ def sampler_problems(sampler: Sampler, space: Space[Any], *, num_objectives: int
     """Yield what a sampler by name cannot do in a space, with rule and remedy."""
     traits, what = TRAITS[sampler.name], f"sampler.name = {sampler.name!r}"
     if num_objectives > 1 and not traits.of_several:
-        yield (
-            what,
-            f"optimises one objective, and there are {num_objectives}",
-            "Use tpe, gp, nsga2 or nsga3",
-        )
+        rule = f"optimises one objective, and there are {num_objectives}"
+        yield what, rule, "Use tpe, gp, nsga2 or nsga3"
     if space.is_conditional and not traits.of_conditions:
         name = next(axis.name for axis in space.axes if axis.parent)
         rule = f"needs every axis in every trial, and search.{name} belongs to some only (`when`)"
@@ -158,7 +155,11 @@ def measured_at_rungs(study: Study, space: Space[Trial]) -> RuleProblems:
         why = f"rungs are optimiser steps, and base.budget is in {unit}"
         yield "early_stopping", why, "Give the budget in steps: `budget: {unit: steps, amount: ...}`"
         return
-    first, full, cadences = rule.first, study.base.budget.amount, _cadences(study)
+    yield from _measured_at(rule, study, study.base.budget.amount)
+
+
+def _measured_at(rule: StoppingRule, study: Study, full: int) -> RuleProblems:
+    first, cadences = rule.first, _cadences(study)
     due = " or ".join(f"{name} = {every}" for name, every in cadences.items())
     measured = f"{study.objective.metric!r} is measured at multiples of {due}, and not at"
     lower = f"lower {next(iter(cadences))}"
@@ -166,11 +167,8 @@ def measured_at_rungs(study: Study, space: Space[Trial]) -> RuleProblems:
     if first >= full or first in missed:
         why = f"must be < the full budget of {full} steps" if first >= full else f"{measured} this step"
         near = _nearest(full // 2 if first >= full else first, cadences, full)
-        yield (
-            f"early_stopping.first = {first}",
-            why,
-            f"Use {near}, or {lower}" if near else lower.capitalize(),
-        )
+        remedy = f"Use {near}, or {lower}" if near else lower.capitalize()
+        yield f"early_stopping.first = {first}", why, remedy
     elif missed:
         why = f"{measured} the rung at step {missed[0]}"
         if isinstance(rule, SpacedRule) and (every := rule.every) is not None:

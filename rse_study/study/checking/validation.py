@@ -1,8 +1,6 @@
 """Validation of a study as a whole, which finds every problem before it starts."""
 
-import gc
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,14 +8,14 @@ from typing import Any
 from rse_study.data import study_folders
 from rse_study.data.hub_models import local_name
 from rse_study.downstream import read_evaluation
-from rse_study.errors import InputError, InputErrors
+from rse_study.errors import InputError, InputErrors, refuse
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.results.row_names import names_of_rows
 from rse_study.search.state import most_cells_by_stage
 from rse_study.study.checking import RULES, RULES_OF_TRIALS, broken_rules, edges, search_methods
 from rse_study.study.checking import rules_of_search as rules_of_search  # enters its rules
 from rse_study.study.checking.rules import own_evaluations
-from rse_study.study.definition.config import Study
+from rse_study.study.definition.config import Grid, Study
 from rse_study.study.definition.content import PartialStudy, partial_study, read_content
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.reading import build
@@ -80,24 +78,11 @@ def read_study(path: Path, overrides: Sequence[str] = (), max_hours: float | Non
 
     Of a search, a limit in device hours is its budget (0: none).
     """
-    with _nothing_collected():
-        content = read_content(path, overrides)
-        budget, is_limited = content.get("search_budget") or {}, max_hours is not None
-        if is_limited and not content.get("grid") and (max_hours or budget) and isinstance(budget, dict):
-            content["search_budget"] = budget | {"device_hours": max_hours}
-        return check_content(content, where=str(path))
-
-
-@contextmanager
-def _nothing_collected() -> Iterator[None]:
-    """Turn garbage collection off: with ten thousand rows it takes a fifth of the time and frees nothing."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
+    content = read_content(path, overrides)
+    budget, is_limited = content.get("search_budget") or {}, max_hours is not None
+    if is_limited and not content.get("grid") and (max_hours or budget) and isinstance(budget, dict):
+        content["search_budget"] = budget | {"device_hours": max_hours}
+    return check_content(content, where=str(path))
 
 
 def check_content(content: dict[str, Any], *, where: str) -> CheckedStudy:
@@ -106,8 +91,8 @@ def check_content(content: dict[str, Any], *, where: str) -> CheckedStudy:
         return check_study(build(Study, content, where=where), where=where)
     except InputErrors as error:
         problems, partial = list(error.problems), partial_study(content, where)
-        if partial is not None and (partial.broken or partial.incomplete):
-            problems += [*partial.further, *_check_parts(partial, where=where).problems]
+        if partial is not None and partial.dropped:
+            problems += [*partial.further, *_check_parts(partial, where=where)[2]]
         raise InputErrors(problems) from None
 
 
@@ -117,65 +102,56 @@ def readable_part(path: Path, overrides: Sequence[str]) -> tuple[CheckedStudy, P
     if partial is None:
         return None
     where, study = str(path), partial.study
-    rows = () if partial.lacks("base", "grid") else _check_parts(partial, where=where).rows
+    rows = () if partial.lacks("base", "grid") else _check_parts(partial, where=where)[1]
     return CheckedStudy(study, Space(study.base, ()), (), rows, (), where), partial
 
 
 def check_study(study: Study, *, where: str) -> CheckedStudy:
     """Check a study as a whole; raise InputErrors with every problem found."""
-    result = _check_parts(PartialStudy(study), where=where)
-    if result.problems:
-        raise InputErrors(result.problems)
-    space, rows, steps = result.space, result.rows, search_methods.rungs(study)
+    space, rows, problems = _check_parts(PartialStudy(study), where=where)
+    refuse(problems)
     warnings = tuple(_warnings(study, space, rows, Path(where).parent))
-    return CheckedStudy(study, space, warnings, rows, steps, where)
+    return CheckedStudy(study, space, warnings, rows, search_methods.rungs(study), where)
 
 
-@dataclass(frozen=True)
-class CheckResult:
-    """Space and rows as far as they can be read, and every problem."""
-
-    space: Space[Trial]
-    rows: tuple[Row, ...]
-    problems: list[InputError]
+CheckedParts = tuple[Space[Trial], tuple[Row, ...], list[InputError]]
+"""Space and rows as far as they can be read, and every problem."""
 
 
-def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
+def _check_parts(partial: PartialStudy, *, where: str) -> CheckedParts:
     """Check everything but single fields, except what depends on fields that could not be read."""
     study = partial.study
     of_file: dict[str, Any] = {"where": where, "broken": partial.broken}
     problems = broken_rules(RULES, study, **of_file) + broken_rules(OWN, study, Path(where).parent, **of_file)
     if partial.lacks("base"):
-        return CheckResult(Space(study.base, ()), (), problems + _settings_of_rows(partial, where))
-    rows: tuple[Row, ...] = ()
+        return Space(study.base, ()), (), problems + _settings_of_rows(partial, where)
     if study.grid is None:
-        space, found = _check_search(study, where, is_whole=not partial.lacks("search"))
-    elif partial.lacks("grid"):
-        space, found = resolve_space(study.base, study.grid.domains, where=where, at=study.grid.at)
+        space, rows, found = _check_search(study, where, is_whole=not partial.lacks("search"))
     else:
-        space, rows, found = _check_grid(study, where)
+        space, rows, found = _check_grid(study.base, study.grid, where, is_whole=not partial.lacks("grid"))
     problems += found
     if not found and not partial.lacks("search", "grid"):
         problems += broken_rules(RULES_OF_TRIALS, study, space, rows, **of_file)
     problems += broken_rules(
         [search_methods.measured_at_rungs, search_methods.alike_at_rungs], study, space, **of_file
     )
-    return CheckResult(space, rows, problems)
+    return space, rows, problems
 
 
-def _check_search(study: Study, where: str, *, is_whole: bool) -> tuple[Space[Trial], list[InputError]]:
+def _check_search(study: Study, where: str, *, is_whole: bool) -> CheckedParts:
     domains: Mapping[str, Domain] = study.search or {}
     if not is_whole:  # the parent of an axis may be unreadable
         domains = {name: domain for name, domain in domains.items() if set(domain.when) <= set(domains)}
     space, problems = resolve_space(study.base, domains, where=where)
     problems = problems + edges.check_edges(space, where=where)
-    return space, problems or edges.flat_axes(space, where=where)
+    return space, (), problems or edges.flat_axes(space, where=where)
 
 
-def _check_grid(study: Study, where: str) -> tuple[Space[Trial], tuple[Row, ...], list[InputError]]:
-    assert study.grid is not None
-    space, problems = resolve_space(study.base, study.grid.domains, where=where, at=study.grid.at)
-    rows, found = rows_of(study.grid, space, where=where)
+def _check_grid(base: Trial, grid: Grid, where: str, *, is_whole: bool) -> CheckedParts:
+    space, problems = resolve_space(base, grid.domains, where=where, at=grid.at)
+    if not is_whole:
+        return space, (), problems
+    rows, found = rows_of(grid, space, where=where)
     problems = problems + found
     return space, rows, problems or edges.flat_grid(space, rows, where=where)
 
@@ -186,7 +162,7 @@ def _settings_of_rows(partial: PartialStudy, where: str) -> list[InputError]:
     if "base" in partial.broken or ("base", "method") in partial.dropped:
         return []  # which fields there are is not known
     if grid is None:
-        return _check_search(partial.study, where, is_whole=False)[1]
+        return _check_search(partial.study, where, is_whole=False)[2]
     space, problems = resolve_space(partial.study.base, grid.domains, where=where, at=grid.at)
     return problems + rows_of(grid, space, where=where)[1]
 

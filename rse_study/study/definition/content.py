@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rse_study.errors import InputError, InputErrors
+from rse_study.errors import InputError, refuse
 from rse_study.methods.presets import KEY
 from rse_study.study.definition.config import FORMER_KEYS, SEARCH_ONLY, Study
 from rse_study.study.definition.problems import problems_of
@@ -105,30 +105,42 @@ def in_proportion(written: dict[str, Any], content: dict[str, Any], *, where: st
             raise InputError(what, where=where, rule=rule, remedy=remedy)
     if not (before.grid and after.grid):
         return content
+    return content | {"grid": {**content["grid"], "rows": _rows_in_proportion(before, after, where)}}
+
+
+def _rows_in_proportion(before: Study, after: Study, where: str) -> dict[str, dict[str, Any]]:
+    """Return the rows of a grid, each with its share of the base's new steps."""
+    assert before.grid is not None and after.grid is not None
     rows, known, problems = dict(after.grid.rows), _trials(before, where), dict[str, InputError]()
+    grown = Fraction(_num_steps(after.base), _num_steps(before.base) or 1)
     for name, now in _trials(after, where).items():
         was, row = known.get(name), rows.get(name, {})
         if was is None or row != before.grid.rows.get(name, {}):
             continue
-        steps = _num_steps(was) * Fraction(_num_steps(after.base), _num_steps(before.base) or 1)
+        steps = _num_steps(was) * grown
         follows = (was.budget, now.budget) == (before.base.budget, after.base.budget)
         if round(steps) == _num_steps(now) > 0 or (follows and not steps):
             continue
         if name in rows and round(steps) >= FEWEST_STEPS:
             kept = {key: value for key, value in row.items() if key.partition(".")[0] != "budget"}
             rows[name] = kept | {"budget": {"unit": "steps", "amount": round(steps)}}
-            continue
-        at = f"grid.rows.{name}" if name in rows else after.grid.at
-        share = f"{round(steps)} step(s)" if steps else "unknown without corpus.limit"
-        rule, example = f"its share of the base's new budget is {share}", "={unit: steps, amount: N}"
-        remedy = f"Give the base a larger budget, or override this one, too: -o '{at}.budget{example}'"
-        if name not in rows:
-            rule = f"a row of axes has the base's budget, and the share of {name} is {share}"
-            remedy = f"Keep the budget's unit ({before.base.budget.unit}), or override the axes, too"
-        problems[at] = InputError(at, where=where, rule=rule, remedy=remedy)
-    if problems:
-        raise InputErrors([*problems.values()])
-    return content | {"grid": {**content["grid"], "rows": rows}}
+        else:
+            at = f"grid.rows.{name}" if name in rows else after.grid.at
+            rule, remedy = _why_no_share(name, at, steps, before.base.budget.unit)
+            problems[at] = InputError(at, where=where, rule=rule, remedy=remedy)
+    refuse(problems.values())
+    return rows
+
+
+def _why_no_share(name: str, at: str, steps: Fraction, unit: str) -> tuple[str, str]:
+    """Return rule and remedy of a row that cannot have its share of the base's steps."""
+    share = f"{round(steps)} step(s)" if steps else "unknown without corpus.limit"
+    if at == f"grid.rows.{name}":
+        remedy = "Give the base a larger budget, or override this one, too"
+        example = f"-o '{at}.budget={{unit: steps, amount: N}}'"
+        return f"its share of the base's new budget is {share}", f"{remedy}: {example}"
+    rule = f"a row of axes has the base's budget, and the share of {name} is {share}"
+    return rule, f"Keep the budget's unit ({unit}), or override the axes, too"
 
 
 def _trials(study: Study, where: str) -> dict[str, Trial]:
@@ -149,33 +161,30 @@ class PartialStudy:
     """A study without its invalid parts."""
 
     study: Study
-    broken: frozenset[str] = frozenset()
-    """fields left out as a whole"""
-    incomplete: frozenset[str] = frozenset()
-    """fields that lack a part"""
     dropped: frozenset[tuple[str, ...]] = frozenset()
     """paths of what was left out, for which defaults stand"""
     further: tuple[InputError, ...] = ()
     """problems of settings beside a wrong preset, which hid them"""
 
+    @property
+    def broken(self) -> set[str]:
+        """Fields left out as a whole."""
+        return {path[0] for path in self.dropped if len(path) == 1}
+
     def lacks(self, *fields: str) -> bool:
         """Whether any of these fields was not read, or not completely."""
-        return bool((self.broken | self.incomplete) & set(fields))
+        return any(path[0] in fields for path in self.dropped)
 
 
 def partial_study(content: dict[str, Any], where: str = "") -> PartialStudy | None:
     """Return a study without broken axes, rows and fields; None if nothing is left."""
     valid = {str(key): value for key, value in content.items()}
-    broken: set[str] = set()
-    incomplete: set[str] = set()
     dropped: set[tuple[str, ...]] = set()
     further: list[InputError] = []
     for _ in range(3):  # the rest may be invalid in turn, such as a search without its only axis
         try:
             study = Study.model_validate({**STAND_INS, **valid})
-            return PartialStudy(
-                study, frozenset(broken), frozenset(incomplete), frozenset(dropped), tuple(further)
-            )
+            return PartialStudy(study, frozenset(dropped), tuple(further))
         except InputError:
             return None
         except ValidationError as error:
@@ -184,7 +193,6 @@ def partial_study(content: dict[str, Any], where: str = "") -> PartialStudy | No
                 further += [one for one in found if one.what.startswith(".".join(METHOD))]
             for path in _paths(error):
                 path = _as_written(valid, path) if path[0] == "base" else path
-                (broken if len(path) == 1 else incomplete).add(path[0])
                 dropped.add(path)
                 valid = _without(valid, path)
     return None

@@ -71,7 +71,7 @@ class Domain(Spec):
 
     def edges(self) -> tuple[Any, ...]:
         """Return the values that can break a trial: both ends, or every choice."""
-        raise NotImplementedError
+        return tuple(self.values())
 
     def holds(self, value: Any) -> bool:
         """Whether a proposal may have this value."""
@@ -152,9 +152,6 @@ class Choice(Domain):
     scale: ClassVar[Scale] = "none"
     choice: Choices
 
-    def edges(self) -> tuple[Any, ...]:
-        return self.choice
-
     def values(self) -> Sequence[Any]:
         return self.choice
 
@@ -179,9 +176,6 @@ class Variants(Domain):
     scale: ClassVar[Scale] = "none"
     variants: dict[str, dict[str, Any]] = field(min_length=2)
     """by name, values by symbol or path; `{}` is the base as it is"""
-
-    def edges(self) -> tuple[Any, ...]:
-        return tuple(self.variants)
 
     def values(self) -> Sequence[Any]:
         return tuple(self.variants)

@@ -6,12 +6,11 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from rse_study.errors import InputError, InputErrors
+from rse_study.errors import InputError, refuse
 from rse_study.registry import did_you_mean
 from rse_study.spec import Spec
 from rse_study.study.definition.domains import Choice, Domain, Variants
 from rse_study.study.definition.paths import (
-    FieldSetting,
     laid_values,
     lay,
     look_up,
@@ -102,16 +101,11 @@ def _resolve_variants(base: Spec, name: str, domain: Variants, where: str, at: s
         if same is not None:
             rule = f"gives the same trial as {same!r}"
             problems.append(InputError(here, where=where, rule=rule, remedy="Remove one of them"))
-        trials[label], variants[label] = trial, _variant(base, settings)
-    if problems:
-        raise InputErrors(problems)
+        leaves = tuple(leaf for setting in settings for leaf in setting.leaves)
+        trials[label], variants[label] = trial, VariantSettings(laid_values(base, settings), leaves)
+    refuse(problems)
     paths = dict.fromkeys(path for variant in variants.values() for path in variant.values)
     return Axis(name, domain, tuple(paths), name, variants)
-
-
-def _variant(base: Spec, settings: list[FieldSetting]) -> VariantSettings:
-    leaves = tuple(leaf for setting in settings for leaf in setting.leaves)
-    return VariantSettings(laid_values(base, settings), leaves)
 
 
 def _symbol_of(base: Spec, name: str, paths: tuple[str, ...]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.results.comparing.factors import describe_design, effects_among
-from rse_study.spec import show_setting
+from rse_study.results.row_names import row_name
 from rse_study.study.definition.config import Grid
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.paths import FieldSetting, lay, settings_of
@@ -44,7 +44,7 @@ class Row:
     trial: Trial
 
     def __str__(self) -> str:
-        return repr(self.label) if self.label else _coordinates(self.proposal)
+        return repr(self.label) if self.label else row_name("", self.proposal)
 
 
 def rows_of(grid: Grid, space: Space[Trial], *, where: str) -> tuple[tuple[Row, ...], list[InputError]]:
@@ -80,7 +80,7 @@ class _Layout:
                 for name, level in proposal.items()
                 for path, value in axes[name].writes(level).items()
             ]
-            trial = self._trial(settings, f"grid: {_coordinates(proposal)}")
+            trial = self._trial(settings, f"grid: {row_name('', proposal)}")
             if trial is not None:
                 yield Row("", proposal, trial)
 
@@ -120,10 +120,6 @@ def _repeated(rows: Sequence[Row], where: str) -> list[InputError]:
             rule = f"the same configuration as row {other}"
             problems.append(InputError(at, where=where, rule=rule, remedy="Remove one of them"))
     return problems
-
-
-def _coordinates(proposal: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {show_setting(value)}" for name, value in proposal.items())
 
 
 def combinations_of(grid: Grid, domains: Mapping[str, Domain]) -> Iterator[dict[str, Any]]:

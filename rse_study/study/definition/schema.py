@@ -27,9 +27,15 @@ def json_schema() -> dict[str, Any]:
     """Return the JSON schema (draft 7) of a study file."""
     schema = Study.model_json_schema()
     definitions = {name: _adapted(below, name) for name, below in schema.pop("$defs").items()}
-    _shorthands(definitions["Corpus"]["properties"])
+    # A corpus' source may be `builtin`, a path or a list of paths.
+    definitions["Corpus"]["properties"]["source"]["anyOf"][:0] = [
+        {"type": "string"},
+        {"type": "array", "items": {"type": "string"}},
+    ]
     for name in PRESETS:
-        _add_preset(definitions[METHODS[PRESETS.get(name).method].__name__]["properties"], name)
+        method = definitions[METHODS[PRESETS.get(name).method].__name__]["properties"]
+        preset = method.setdefault("preset", {"description": "settings of the method, by name", "enum": []})
+        preset["enum"].append(name)
     definitions["Objective"]["properties"]["metric"]["anyOf"][0]["enum"] = list(METRICS)
     whole = _adapted(schema, "Study")
     items = whole["properties"]["evaluations"]["anyOf"][0]["items"]
@@ -82,17 +88,6 @@ def _either(schema: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     rest = {key: value for key, value in schema.items() if key not in WORDS}
     options = rest["anyOf"] if set(rest) == {"anyOf"} else [rest]
     return {**words, "anyOf": [*options, other]}
-
-
-def _add_preset(method: dict[str, Any], name: str) -> None:
-    known = method.setdefault("preset", {"description": "settings of the method, by name", "enum": []})
-    known["enum"].append(name)
-
-
-def _shorthands(corpus: dict[str, Any]) -> None:
-    """Let a corpus' source be `builtin`, a path or a list of paths."""
-    paths = {"type": "array", "items": {"type": "string"}}
-    corpus["source"]["anyOf"] = [{"type": "string"}, paths, *corpus["source"]["anyOf"]]
 
 
 if __name__ == "__main__":

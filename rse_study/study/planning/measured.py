@@ -3,7 +3,6 @@
 import os
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -11,9 +10,9 @@ from typing import NamedTuple
 from rse_study.errors import InputError
 from rse_study.evaluation import is_of_vectors
 from rse_study.results.device_time import gpus_per_worker, seconds_between
-from rse_study.results.files.connect import open_study
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.files.schema import MODEL_FOLDER, cell_folder
+from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Study
@@ -170,8 +169,8 @@ def history_of(checked: CheckedStudy, store: Path, encoders: Collection[str]) ->
     for path in sorted(store.glob("*/ledger.sqlite")):
         folder = path.parent
         try:
-            with closing(open_study(folder)) as connection:
-                ledger = LedgerQueries(connection)
+            with Reader(folder) as reader:
+                ledger = reader.ledger
                 cells = [one for one in ledger.cells() if one.status == "complete"]
                 scored = scored_by_subject(ledger)
                 found = list(_timed(ledger, cells, scored, encoders))

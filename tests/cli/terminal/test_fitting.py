@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from rse_study.cli.terminal.fitting import harmless, shorten, wrapped
-from rse_study.cli.terminal.screen import console_of, print_rows
+from rse_study.cli.terminal.screen import console_of, harmless, print_rows, shorten, wrapped
 from tests.cases import cases
 
 WIDE = "\N{CJK UNIFIED IDEOGRAPH-6587}"  # two columns

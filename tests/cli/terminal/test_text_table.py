@@ -1,6 +1,6 @@
 """Rows of texts as lines that stay inside a width."""
 
-from rse_study.cli.terminal.fitting import text_table
+from rse_study.cli.terminal.screen import text_table
 from tests.cases import cases
 
 COLUMNS = {

@@ -11,7 +11,7 @@ import pytest
 from rse_study.errors import InputError
 from rse_study.results.files import connect
 from rse_study.results.files.backup import is_lost
-from rse_study.results.files.connect import has_ledger, holder, open_to_read, open_to_write
+from rse_study.results.files.connect import has_ledger, holder, open_study, open_to_write
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import SCHEMA_VERSION, TABLES
 from rse_study.results.reader import Reader
@@ -48,12 +48,12 @@ def test_changes_that_cannot_be_read_there_are_told(searched_dir):
 
 
 def test_an_immutable_ledger_takes_no_writes_and_a_reader_none_anywhere(searched_dir):
-    connection = open_to_read(searched_dir / "ledger.sqlite")
+    connection = open_study(searched_dir)
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
         connection.execute("DELETE FROM event")
     connection.close()
     with read_only(searched_dir) as folder:
-        connection = open_to_read(folder / "ledger.sqlite")
+        connection = open_study(folder)
         with pytest.raises(sqlite3.OperationalError):
             connection.execute("DELETE FROM event")
         connection.close()

@@ -1,1 +1,0 @@
-"""The bodies of `cluster ...`: one file a verb."""
