@@ -5,16 +5,18 @@ import os
 import sys
 from multiprocessing.context import SpawnContext
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
 
 from benchmarks import attacks, gpu, graphed, study
 from benchmarks.packed_cells import _taken
-from benchmarks.process_tree import run_measured
+from benchmarks.process_tree import CommandUse, run_measured
 from rse_study.data import data_dir
 from tests import needs
 
+EARLIER = Path(__file__).parents[1] / "fixtures" / "earlier_study" / "studies"
 SMALL = ["--device", "cpu", "--size", "2x128", "--cell-size", "2x128", "--batch", "4", "--length", "16"]
 SMALL += ["--num-steps", "1", "--matrix", "64", "--repeat", "2", "--seconds", "0.1"]
 
@@ -112,15 +114,19 @@ def test_the_seconds_below_a_command_count_and_the_output_of_one_that_fails_is_k
     assert "no such thing" in use.output
 
 
-@pytest.mark.slow
-@pytest.mark.xdist_group("ray")
-def test_a_grid_is_run_and_its_time_is_accounted_for(tmp_path):
+def test_the_time_of_a_grid_that_ran_is_accounted_for(tmp_path, monkeypatch):
+    """The command is the user's own, as tests/on_ray/nodes/test_launch.py runs it; here its store is there at once."""
+
+    def run(command, environment):
+        copytree(EARLIER / "old_grid", Path(command[-1]) / study.NAME)
+        return CommandUse(1e9, {"driver": 1.0, "workers": 2.0, "ray": 3.0}, 9, 0, "")
+
+    monkeypatch.setattr(study, "run_measured", run)
     out = tmp_path / "study.json"
     study.main(["--cells", "2", "--steps", "2", "--busy", "--out", str(out)])
     (row,) = json.loads(out.read_text(encoding="utf-8"))["rows"]
-    assert row["cells"] == 2
+    assert row["cells"] == len(row["beside_s"]) == 6
     assert 0 < row["share"] < 1
     assert row["own_s"] < row["worker_s"] < row["wall_s_times_cores"]
-    assert len(row["beside_s"]) == 2
     assert row["cpu_s"].keys() == {"driver", "workers", "ray"}
     assert row["wall_s_times_cores"] >= row["wall_s"]
