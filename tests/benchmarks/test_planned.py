@@ -116,6 +116,7 @@ def found(tmp_path_factory):
     return pd.concat(tables, ignore_index=True), cells
 
 
+@pytest.mark.slow
 def test_the_page_and_its_table_are_computed_from_the_archives(found):
     page = (RESULTS / "strength" / "README.md").read_text(encoding="utf-8")
     assert table_of(found[0]) in page
@@ -123,6 +124,7 @@ def test_the_page_and_its_table_are_computed_from_the_archives(found):
     pd.testing.assert_frame_equal(found[0].round(4), written, check_exact=False, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_difference_is_the_mean_over_seeds_of_two_cells(found):
     """Recomputed from the cells alone: trials 0 and 1 are gradient and noise at 2e-3."""
     values = found[1].pivot(index="trial", columns="seed", values="test")
