@@ -8,8 +8,11 @@ import pandas as pd
 import pytest
 
 from benchmarks import checkpoints, curves, pairs, parts
+from benchmarks.strength import contrasts, table_of, values_of_cells
 from rse_study.results.archive import unpack_archive
 from rse_study.results.reader import Reader
+from rse_study.study.checking.validation import read_study
+from tests.benchmarks import plan_minilm
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 OVER_CHECKPOINTS = {
@@ -89,3 +92,54 @@ def test_a_contrast_over_checkpoints_is_the_mean_of_their_means_over_seeds():
     # Student's with four degrees of freedom, for two contrasts at once: its 98.75% quantile is 3.495.
     half = 3.4954 * by_checkpoint.std(ddof=1) / np.sqrt(5)
     assert (row.low, row.high) == pytest.approx((row.difference - half, row.difference + half), abs=1e-3)
+
+
+# The page on adversarial directions says what its archive holds.
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """Contrasts of all studies, and the cells of the one with batches of 64."""
+    store, tables = tmp_path_factory.mktemp("store"), []
+    for archive in sorted((RESULTS / "strength").glob("*.tar.xz")):
+        with Reader(unpack_archive(archive, store)) as reader:
+            tables.append(contrasts(reader))
+            if archive.name.startswith("strength-64"):
+                cells = values_of_cells(reader)
+    return pd.concat(tables, ignore_index=True), cells
+
+
+@pytest.mark.slow
+def test_the_page_and_its_table_are_computed_from_the_archives(found):
+    page = (RESULTS / "strength" / "README.md").read_text(encoding="utf-8")
+    assert table_of(found[0]) in page
+    written = pd.read_csv(RESULTS / "strength" / "contrasts.csv")
+    pd.testing.assert_frame_equal(found[0].round(4), written, check_exact=False, atol=1e-4)
+
+
+@pytest.mark.slow
+def test_a_difference_is_the_mean_over_seeds_of_two_cells(found):
+    """Recomputed from the cells alone: trials 0 and 1 are gradient and noise at 2e-3."""
+    values = found[1].pivot(index="trial", columns="seed", values="test")
+    (row,) = (
+        found[0]
+        .query(
+            "study == 'strength-64-minilm' and beta == 2e-3 and ascent == 'gradient' and minus == 'noise' "
+            "and measure == 'STS-B test'"
+        )
+        .itertuples()
+    )
+    assert row.difference == pytest.approx(np.mean(values.loc[0] - values.loc[1]))
+    assert row.better_seeds == (values.loc[0] > values.loc[1]).sum()
+
+
+# `plan` tells the hours of the shipped studies on MiniLM within a factor.
+
+
+@pytest.mark.slow
+def test_a_plan_is_within_a_factor_of_what_the_studies_on_minilm_took(data_dir, monkeypatch):
+    monkeypatch.setenv("RSE_STUDY_DATA", str(data_dir))
+    found = plan_minilm.measured()
+    assert len(found) == 7
+    for name, (_, mid, _, taken) in found.items():
+        assert 1 / plan_minilm.FACTOR <= mid / taken <= plan_minilm.FACTOR, name

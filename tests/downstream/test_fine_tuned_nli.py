@@ -1,13 +1,29 @@
 """NLI, fine-tuned on files in the published layouts."""
 
+import os
+import pickle
+import signal
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from rse_study.data import GLUE
+from rse_study.data.labelled_sets import REVIEWS
 from rse_study.errors import InputError, MissingFile
-from tests.downstream.fine_tuning import ONE_EPOCH, read_task, score_of, scored_of, settings_of
-from tests.downstream.toy_tasks import write_anli, write_fever, write_nli, write_rounds, write_snli
+from tests.downstream.fine_tuning import ONE_EPOCH, read_task, score_of, scored_of, settings_of, steps_of
+from tests.downstream.toy_tasks import (
+    write_anli,
+    write_fever,
+    write_glue,
+    write_mrpc,
+    write_nli,
+    write_reviews,
+    write_rounds,
+    write_snli,
+    write_squad,
+    write_stsb,
+)
 from tests.training.classifier.sorted_words import LEARNS
 
 pytestmark = pytest.mark.usefixtures("no_hub")
@@ -111,3 +127,102 @@ def test_fever_is_learnt_and_trains_for_anli_too(tmp_path, weights):
     write_anli(tmp_path, 1, "train", 18, seed=1)
     asked = read_task("ANLI", tmp_path)
     assert (asked.training.name, len(asked.training)) == ("ANLI-R1+FEVER", 18 + 90)
+
+
+# GLUE and reviews, fine-tuned on files in the published layouts.
+
+
+def test_glue_metrics_of_a_task(tmp_path, weights):
+    write_mrpc(tmp_path, "train", 80, seed=0)
+    write_mrpc(tmp_path, "validation", 20, seed=1)
+    asked = read_task("GLUE-MRPC", tmp_path)
+    rows = scored_of(asked, weights)
+    assert list(rows) == ["f1", "accuracy"] == list(asked.labels)
+    assert {row.evaluation for row in rows.values()} == {"GLUE-MRPC/fine_tuned"} == {asked.name}
+    assert {(row.split, row.num_examples) for row in rows.values()} == {("validation", 20)}
+    assert rows["accuracy"].value > 90
+    assert rows["f1"].value > 90
+    assert not rows["f1"].degenerate
+
+
+def test_stsb_is_a_regression(tmp_path, weights):
+    write_stsb(tmp_path, "train", 120, seed=0)
+    write_stsb(tmp_path, "validation", 30, seed=1)
+    asked = read_task("GLUE-STS-B", tmp_path, settings_of(num_training=100))
+    assert len(asked.training) == 100
+    rows = scored_of(asked, weights)
+    assert list(rows) == ["pearson", "spearman"]
+    assert rows["pearson"].value > 60
+    assert rows["spearman"].value > 60
+    assert asked.classifier(weights).load().classes == ()
+    assert steps_of(asked, weights)[1] == []
+
+
+def test_both_validation_splits_of_mnli_are_scored(tmp_path, weights):
+    given = (("red", "cat", 1), ("red cat", "dog", 0))
+    rows = [{"premise": first, "hypothesis": second, "label": label} for first, second, label in given]
+    longer = [row | {"premise": row["premise"] + " blue" * i} for row in rows for i in range(9)]
+    splits = dict(zip(GLUE.get("MNLI").splits, (longer, rows, rows * 2), strict=True))
+    for split, given in splits.items():
+        write_glue(tmp_path, "mnli", f"data/{split}-00000-of-00001", given)
+    asked = read_task("GLUE-MNLI", tmp_path, settings_of(ONE_EPOCH))
+    found = scored_of(asked, weights)
+    matched = [f"accuracy validation_{which}" for which in ("matched", "mismatched")]
+    assert list(found) == matched == list(asked.labels)
+    assert [row.num_examples for row in found.values()] == [2, 4]
+
+
+@pytest.mark.parametrize("task", REVIEWS)
+def test_reviews_are_learnt_and_scored_on_test(task, tmp_path, weights):
+    write_reviews(tmp_path, task, "test", 30, seed=1)
+    write_reviews(tmp_path, task, "train", 80, seed=0)
+    asked = read_task(task, tmp_path)
+    assert (asked.training.name, len(asked.training), asked.lacking) == (task, 80, ())
+    (row,) = scored_of(asked, weights).values()
+    assert (row.metric, row.split, row.num_examples) == (f"{task}/fine_tuned/accuracy", "test", 30)
+    assert row.value > 90
+    assert [measure.metric for measure in asked.measures] == [row.metric]
+
+
+# SQuAD: spans of contexts, fine-tuned on files in the published layout.
+
+
+SPANS = LEARNS.model_copy(update={"lr": 1e-2, "epochs": 8, "max_length": 12})
+
+
+def test_squad_is_learnt_from_windows_and_scored_on_dev(tmp_path, weights):
+    """Contexts have up to ten words, windows hold eight tokens of them or fewer."""
+    write_squad(tmp_path, "train", 160, seed=0, most=9)
+    write_squad(tmp_path, "dev", 40, seed=1, most=9)
+    asked = read_task("SQuAD", tmp_path, settings_of(SPANS))
+    found = scored_of(asked, weights)
+    assert list(found) == list(asked.labels) == ["f1", "exact_match"]
+    for row in found.values():
+        assert (row.evaluation, row.split, row.num_examples) == ("SQuAD/fine_tuned", "dev", 40)
+        assert row.value > 90
+        assert not row.degenerate
+    assert [measure.metric for measure in asked.measures] == [row.metric for row in found.values()]
+    made, steps = steps_of(pickle.loads(pickle.dumps(asked)), weights)
+    assert (steps, made.is_weak) == ([], False)  # it is kept, and read back as what it is
+    few = read_task("SQuAD", tmp_path, settings_of(SPANS, num_training=60))
+    assert len(few.training) == 60
+    assert few.fingerprint != asked.fingerprint
+
+
+def test_a_span_head_resumes_to_the_same_bits_in_bf16(tmp_path, weights):
+    write_squad(tmp_path, "train", 24, seed=0)
+    write_squad(tmp_path, "dev", 8, seed=1)
+    spec = SPANS.model_copy(update={"epochs": 2, "precision": "bf16"})
+    asked = read_task("SQuAD", tmp_path, settings_of(spec))
+
+    def stop(progress):
+        assert np.isfinite(float(progress.loss))
+        if progress.t == 4:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    halves, whole = (replace(weights, made=tmp_path / name) for name in ("halves", "whole"))
+    with pytest.raises(KeyboardInterrupt):
+        asked.classifier(halves, stop)
+    resumed, steps = steps_of(asked, halves)
+    assert steps[0] == 5
+    assert resumed.weights == steps_of(asked, whole)[0].weights

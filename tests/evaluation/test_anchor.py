@@ -8,7 +8,6 @@ from rse_study.evaluation.sts import evaluate_sts
 # all, mean, wmean; the published ones agree to 0.01
 ANCHORS = {
     ("STS-B", "dev"): (86.72, 86.72, 86.72),
-    ("SICK-R", "test"): (77.15, 77.15, 77.15),
     ("STS14", "test"): (75.60, 75.94, 77.23),
 }
 

@@ -12,7 +12,7 @@ from rse_study.results.files.ledger import Ledger
 from tests.faults.drivers import ROOT, assert_equal, contents, kill_all, kill_part_of_ray
 from tests.on_ray.cluster import running_cluster
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster_lost")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 QUICK = """
 from rse_study.on_ray import runtime
 from rse_study.on_ray.nodes import cluster_watch

@@ -8,7 +8,7 @@ import pytest
 from rse_study.results.files.ledger import Ledger
 from tests.faults.drivers import assert_equal, contents
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("interrupt")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 
 
 def test_an_interrupted_study_ends_its_running_cells_and_goes_on_later(scene, whole, cluster):

@@ -14,7 +14,7 @@ from rse_study.results.files.schema import ledger_path
 from tests.faults.drivers import assert_equal, contents
 from tests.on_ray.world import STUDY
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("kill_driver")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 NUM_KILLS, LONGEST_S = 2, 20.0
 SEARCH = STUDY | {
     "name": "search",

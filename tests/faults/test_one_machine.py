@@ -16,7 +16,7 @@ import pytest
 from tests.faults.conftest import SMALL_GRID
 from tests.faults.drivers import ROOT, assert_equal, contents
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("one_machine")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 GUARDED = """
 import sys
 from rse_study.cli.terminal.errors import _run

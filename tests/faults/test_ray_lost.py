@@ -8,7 +8,7 @@ import pytest
 from rse_study.results.files.ledger import Ledger
 from tests.faults.drivers import assert_equal, contents, kill_part_of_ray
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray_lost")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 ENDED = {"raylet": "its node process (raylet) ended", "gcs_server": "its head process (GCS) ended"}
 NOISE = re.compile(r"Traceback|\(raylet\) |rpc_client|ERROR|Error:|core_worker|\.cc:")
 

@@ -23,7 +23,7 @@ from rse_study.training.materials import Materials
 from tests.faults.drivers import workers_of
 from tests.on_ray.world import STUDY, few, make_materials
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("stopped_cells")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 # One each, however many cells: ours, and the one in which Train notes what it asks of the autoscaler.
 STAY = ("_AutoscalingCoordinatorActor", "_CoordinatorActor")
 

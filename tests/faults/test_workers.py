@@ -13,7 +13,7 @@ from rse_study.results.files.ledger import Ledger
 from tests.faults.conftest import SMALL_GRID
 from tests.faults.drivers import assert_equal, contents, workers_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workers")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 
 CELLS = {"killed": (0, 0), "stopped": (1, 0), "hungry": (2, 0), "orphaned": (0, 1)}  # trial and seed
 ROWS = {

@@ -117,9 +117,7 @@ def test_under_bf16_the_addition_and_the_first_layer_norm_stay_float32(folders, 
     torch.testing.assert_close(moved - seen["read"], tiny[mask][None], atol=1e-6, rtol=0)
 
 
-pytestmark = pytest.mark.slow  # a compiler is at work
-
-
+@pytest.mark.slow  # a compiler is at work
 def test_numbers_and_dropout_stay_and_other_lengths_are_not_compiled_again():
     command = [sys.executable, "-m", "tests.models.compiled_steps"]
     found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
@@ -130,6 +128,7 @@ def test_numbers_and_dropout_stay_and_other_lengths_are_not_compiled_again():
     assert found["of_next_cell"] == 0  # another cell of this process: what was compiled serves it
 
 
+@pytest.mark.slow
 def test_where_cells_are_too_unlike_all_is_compiled_anew_and_nothing_runs_uncompiled():
     script = """
 import torch

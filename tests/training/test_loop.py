@@ -1,5 +1,6 @@
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -7,13 +8,21 @@ from safetensors.torch import load_file
 from transformers import AutoModel
 
 from rse_study.data.labelled import StsPairs, joined
+from rse_study.distributed import Group
 from rse_study.errors import InputError, NonFiniteLoss
-from rse_study.results.files.result_file import read_result
+from rse_study.models.rtd import Generator
+from rse_study.results.files.result_file import read_items, read_result
+from rse_study.tensors import Collectives
+from rse_study.training import session
 from rse_study.training import trial as trial_module
+from rse_study.training.arithmetic import LossWatch
 from rse_study.training.loop import drive, train
 from rse_study.training.materials import Materials
+from rse_study.training.session_setup import open_session
 from rse_study.training.trial import Trial
-from tests.training.world import Complete, World, light_trial, stop_at
+from tests.evaluation.contract import value_of
+from tests.gloo import in_group
+from tests.training.world import Complete, World, light_trial, small_trial, stop_at
 
 METRICS = {"loss", "loss/contrastive", "loss/adversarial", "loss/rtd"}
 METRICS |= {"rtd/accuracy", "delta/moved", "eta/starved"}
@@ -123,3 +132,104 @@ def test_a_lost_loss_ends_the_run_with_its_reason(world: World) -> None:
     assert result.history[0].t == 0
     with pytest.raises(NonFiniteLoss, match="not finite"):  # and is not tried again: it would end so, too
         run(world, "lost", optimizer={"lr": 1e30, "max_norm": 1e30})
+
+
+# A cell leaves the cosine of every dev pair, at its last step and at the checkpoint it keeps.
+
+
+def test_dev_pairs_are_kept_at_the_last_step_and_at_the_kept_checkpoint(complete: Complete, world: World):
+    result, dev = read_result(complete.folder), world.materials().dev
+    found = {metric: items for (_, metric, _), items in read_items(complete.folder).items()}
+    expected = {
+        "builtin/dev/all": result.history[-1].metrics["dev"],
+        "builtin/dev/all/kept": result.final["dev/kept"],
+    }
+    assert {metric: value_of(items) for metric, items in found.items()} == pytest.approx(expected, abs=1e-3)
+    assert {key[::2] for key in read_items(complete.folder)} == {(result.identity, dev.fingerprint)}
+
+
+# A cell in chunks of sentences: the numbers of whole batches, where no dropout is drawn.
+
+
+def test_encoder_discriminator_and_generator_take_the_size(world: World, tmp_path: Path) -> None:
+    trial = small_trial(chunk_size=3)
+    session = open_session(trial, 3, world.materials(), tmp_path, Collectives(), torch.device("cpu"))
+    assert session.networks.discriminator is not None
+    assert isinstance(session.run.generator, Generator)
+    encoders = session.networks.encoder, session.networks.discriminator.encoder
+    assert [one.chunk_size for one in (*encoders, session.run.generator)] == [3, 3, 3]
+
+
+# A lost loss is known at once on a processor, and on a GPU where somebody must know: at a point, in a checkpoint.
+
+
+NAN, CPU = torch.tensor(float("nan")), torch.device("cpu")
+
+
+class OfAGpu(LossWatch):
+    """Nobody asks it in between."""
+
+    def __init__(self, collectives: Collectives, device: torch.device) -> None:
+        super().__init__(collectives, device)
+        self.is_deferred = True
+
+
+def test_a_processor_says_at_once_that_a_loss_is_lost() -> None:
+    watch = LossWatch(Collectives(), CPU)
+    watch.note(NAN, 4)
+    with pytest.raises(NonFiniteLoss, match=r"step 4: the loss is not finite \(this worker's share is nan\)"):
+        watch.look()
+
+
+def test_the_first_lost_step_is_remembered() -> None:
+    for lost in (float("nan"), float("inf"), float("-inf")):
+        watch = OfAGpu(Collectives(), CPU)
+        for t, share in enumerate([0.5, lost, 0.25, float("nan")], start=1):
+            watch.require_finite() if t < 3 else None
+            watch.note(torch.tensor(share, dtype=torch.float64, requires_grad=True), t)
+            assert watch.is_lost == (t > 1)
+        with pytest.raises(NonFiniteLoss, match=rf"step 2: .*share is {lost}\)"):
+            watch.require_finite()
+
+
+def watch_two(rank: int, size: int, folder: Path) -> None:
+    """Only worker 1 loses its share."""
+    watch = OfAGpu(Group(), CPU)
+    watch.note(NAN if rank == 1 else torch.tensor(1.0), 3)
+    watch.note(torch.tensor(1.0), 4)
+    try:
+        watch.require_finite()
+    except NonFiniteLoss as error:
+        (folder / str(rank)).write_text(str(error))
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("two_workers")
+def test_all_workers_know_the_step_at_which_one_lost_its_share(tmp_path: Path) -> None:
+    in_group(watch_two, tmp_path)
+    told = [(tmp_path / rank).read_text() for rank in ("0", "1")]
+    assert told == [
+        "step 3: the loss is not finite (on another worker)",
+        "step 3: the loss is not finite (this worker's share is nan)",
+    ]
+
+
+def test_a_lost_loss_that_is_known_late_ends_the_same_way(world, tmp_path, monkeypatch):
+    """The same reason and history; no checkpoint, model or point is of its weights."""
+    lost = {"optimizer": {"lr": 1e30, "max_norm": 1e30}, "budget": {"unit": "steps", "amount": 20}}
+    trial = small_trial(**lost, report_every=100, selection={"dev": "builtin", "every": 8})
+    seen: dict[str, list[int]] = {"at once": [], "late": []}
+    for name, points in seen.items():
+        cell = train(trial, 3, world.materials(), tmp_path / name, checkpoint_seconds=0.0)
+        with pytest.raises(NonFiniteLoss):
+            drive(cell, lambda progress, points=points: points.append(progress.t))
+        monkeypatch.setattr(session, "LossWatch", OfAGpu)
+    expected, found = (read_result(tmp_path / name) for name in seen)
+    assert (found.status, found.reason, found.history) == ("failed", expected.reason, expected.history)
+    assert seen["late"] == seen["at once"] == [0]
+    lost_at = int(found.reason.removeprefix("step ").split(":")[0])
+    assert lost_at < 8  # so that the cell has gone on beyond it
+    assert not (tmp_path / "late" / "model").exists()
+    saved = sorted((tmp_path / "late" / "checkpoint").iterdir())
+    assert [path.name for path in saved] == [f"step-{lost_at - 1:09d}"]
+    assert all(bool(tensor.isfinite().all()) for tensor in load_file(saved[0] / "state.safetensors").values())

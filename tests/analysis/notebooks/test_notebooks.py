@@ -21,10 +21,11 @@ ROOT = Path(__file__).parents[3]
 SCORES = {"SimCSE": (70.0, 71.0, 72.0), "RobustSentEmbed": (73.0, 74.5, 75.0)}
 LIGHT = {"analysis", "pandas", "plotly", "rse_study"}
 SUCCESS = "attack-mr/pwws/success_rate"
-STUDIES = {kind: ["joint", "parts", "new-search", "new-grid"] for kind in KINDS}
-OF_THEIR_OWN = {"ablations": "two-axes", "methods": "attacked", "robustness": "attacked", "search": "methods"}
-for kind, name in OF_THEIR_OWN.items():
-    STUDIES[kind].append(name)
+STUDIES = {kind: ["joint", "parts", "new-grid"] for kind in KINDS}
+STUDIES["ablations"] += ["two-axes"]
+STUDIES["search"] += ["methods", "new-search"]
+for kind in ("methods", "robustness"):
+    STUDIES[kind] += ["attacked"]
 pytestmark = pytest.mark.xdist_group("notebooks")  # each is run once
 
 

@@ -1,10 +1,13 @@
 import dataclasses
 
+from analysis.contents import baseline_scores
+from analysis.search import trials
 from analysis.sections import opening as section
+from analysis.sections.search import best, trial_table
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.manipulation import ManipulationCheck
 from rse_study.results.row_checks import RowChecks
-from tests.analysis import searched, tabled
+from tests.analysis import fronted, searched, tabled
 from tests.analysis.outline import Outline
 from tests.analysis.searched import with_search
 
@@ -177,3 +180,14 @@ def test_inert_parts_are_named_once_with_their_rows_or_with_the_number_of_rows(g
 
     assert summary(rows[0], rows[1], alive) == 'Without effect in "row 0" and "row 1": delta.'
     assert summary(*rows, alive) == "Without effect in 5 of 6 rows: delta."
+
+
+def test_best_and_trials_have_a_value_on_every_objective(tmp_path, contents):
+    found = contents(fronted.make_two(tmp_path, 3.0, 2.0))
+    table = trials(found)
+    said = f"61.00 on builtin dev, Spearman x100 and 45.00 on {fronted.ROBUST} after"
+    assert said in Outline(best(found, table)).text
+    scores = baseline_scores(found.evaluations, found.study.objective.evaluation)
+    text = " ".join(Outline(trial_table(found, table, scores)).text.split())
+    assert f"trial builtin dev, Spearman x100 {fronted.ROBUST} step" in text
+    assert "2 * 61.00 45.00" in text

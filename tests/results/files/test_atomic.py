@@ -1,13 +1,20 @@
+import errno
 import json
+import os
 import resource
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
-from rse_study.errors import InputError, MissingFile
+from rse_study.errors import InputError, MissingFile, Unavailable
 from rse_study.results.files.atomic import read_sealed, write_sealed
+from rse_study.results.files.connect import LOCK_NAME, holder, take_lock
+from rse_study.results.files.schema import failure_of, failure_of_disk, naming_failures_of_disk
 from tests.cases import cases
 
 WRITE = """
@@ -95,3 +102,111 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_draft(tmp_path):
         signal.signal(signal.SIGXFSZ, handler)
     assert read(path) == [1]
     assert [file.name for file in tmp_path.iterdir()] == ["x.json"]
+
+
+# What an error says of a disk, whoever raises it.
+
+
+RUST = "Error while serializing: I/O error: No space left on device (os error 28)"
+
+
+@cases(
+    ("error", "said"),
+    [
+        (OSError(errno.ENOSPC, "full", "/store/cells/x.json"), "no room left in /store/cells. Make room"),
+        (OSError(errno.EDQUOT, "full"), "no room left in /here. Make room"),
+        (ValueError(RUST), "no room left in /here. Make room"),
+        (
+            OSError(errno.EIO, "broken", b"/store/x"),
+            "/store cannot be used any more: Input/output error. Look",
+        ),
+        (
+            PermissionError(errno.EACCES, "denied", "/store/x"),
+            "/store cannot be used any more: Permission denied. Look",
+        ),
+        (OSError(errno.EROFS, "read-only"), "/here cannot be used any more: Read-only file system. Look"),
+    ],
+)
+def test_a_disk_that_is_full_broken_or_read_only_is_named_with_its_remedy(error, said):
+    assert str(failure_of_disk(error, Path("/here"))).startswith(said)
+    with pytest.raises(Unavailable, match=r"the same command (resumes|again)"), naming_failures_of_disk():
+        raise error
+
+
+@cases(
+    "error", [OSError(errno.ENOENT, "none"), ValueError("of no disk"), OSError("(os error x)"), KeyError(28)]
+)
+def test_other_errors_are_left_as_they_are(error):
+    assert failure_of_disk(error) is None
+    with pytest.raises(type(error)), naming_failures_of_disk():
+        raise error
+
+
+def test_a_ledger_that_cannot_be_written_says_what_sqlite_says(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    sqlite3.connect(path).execute("CREATE TABLE one (x)")
+    with (
+        closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db,
+        pytest.raises(sqlite3.OperationalError) as raised,
+    ):
+        db.execute("INSERT INTO one VALUES (1)")
+    said = f"{path} cannot be used any more: attempt to write a readonly database. Look at its disk"
+    assert str(failure_of(raised.value, path)).startswith(said)
+
+
+def test_without_a_place_the_working_folder_is_named():
+    assert str(Path.cwd()) in str(failure_of_disk(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from rse_study.results.files.connect import take_lock
+stream = take_lock(Path(sys.argv[1]))
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+LOOK = """
+import sys
+from pathlib import Path
+from rse_study.results.files.connect import holder
+print("looking", flush=True)
+while True:
+    holder(Path(sys.argv[1]))
+"""
+
+
+def test_the_holder_is_named_until_it_dies_and_nobody_holds_what_never_ran(tmp_path):
+    assert holder(tmp_path) is None
+    assert list(tmp_path.iterdir()) == []
+    command = [sys.executable, "-c", HOLD, str(tmp_path / LOCK_NAME)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "held\n"
+        found = holder(tmp_path)
+        assert found is not None
+        assert found["pid"] == process.pid
+        with pytest.raises(InputError, match=f"held by process {process.pid}") as refused:
+            take_lock(tmp_path / LOCK_NAME)
+        assert refused.value.where == str(tmp_path / LOCK_NAME)
+        assert refused.value.remedy == "Wait for it, or stop that process"
+        process.kill()
+    assert holder(tmp_path) is None
+
+
+def test_looking_changes_nothing_and_keeps_nobody_from_taking_it(tmp_path):
+    with take_lock(tmp_path / LOCK_NAME):
+        before = (tmp_path / LOCK_NAME).read_bytes()
+        assert holder(tmp_path)["pid"] == os.getpid()
+        assert (tmp_path / LOCK_NAME).read_bytes() == before
+        assert holder(tmp_path) is not None
+    assert holder(tmp_path) is None
+    take_lock(tmp_path / LOCK_NAME).close()
+    command = [sys.executable, "-c", LOOK, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as looker:
+        assert looker.stdout.readline() == "looking\n"
+        try:
+            for _ in range(300):
+                take_lock(tmp_path / LOCK_NAME).close()
+        finally:
+            looker.kill()
