@@ -13,7 +13,7 @@ from transformers import PreTrainedTokenizerFast
 
 from rse_study.assets.store import asset_path, build, fingerprint_of_model, fingerprint_of_weights
 from rse_study.assets.tokenised import make_synonyms, synonym_table, tokenised_corpus
-from rse_study.data.synonyms import Synonyms
+from rse_study.data.batches import Synonyms
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.errors import InputError
 from rse_study.models.loading import load_tokenizer

@@ -11,7 +11,6 @@ from benchmarks import checkpoints, curves, pairs, parts
 from benchmarks.strength import contrasts, table_of, values_of_cells
 from rse_study.results.archive import unpack_archive
 from rse_study.results.reader import Reader
-from rse_study.study.checking.validation import read_study
 from tests.benchmarks import plan_minilm
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"

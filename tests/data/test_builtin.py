@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from rse_study.data import builtin, cache_dir, data_dir
+from rse_study.data.batches import Synonyms, with_synonyms
 from rse_study.data.builtin import vocabulary
 from rse_study.data.lexicons import (
     FOLDER,
@@ -19,7 +20,6 @@ from rse_study.data.lexicons import (
     synonyms_of,
     wordnet_archive,
 )
-from rse_study.data.synonyms import Synonyms, with_synonyms
 from rse_study.data.tokenised import marks_beginnings
 from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation.sts import Similarity, evaluate_sts

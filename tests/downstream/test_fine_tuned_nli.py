@@ -215,9 +215,8 @@ def test_a_span_head_resumes_to_the_same_bits_in_bf16(tmp_path, weights):
     spec = SPANS.model_copy(update={"epochs": 2, "precision": "bf16"})
     asked = read_task("SQuAD", tmp_path, settings_of(spec))
 
-    def stop(progress):
-        assert np.isfinite(float(progress.loss))
-        if progress.t == 4:
+    def stop(done, total):
+        if done == 4:
             os.kill(os.getpid(), signal.SIGINT)
 
     halves, whole = (replace(weights, made=tmp_path / name) for name in ("halves", "whole"))

@@ -9,9 +9,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
 from rse_study.data.batches import RealTokens
-from rse_study.models.backbone import Packed
+from rse_study.models.backbone import HalfWeights, Packed
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.half_weights import HalfWeights
 from rse_study.models.loading import load_encoder
 from rse_study.models.pooling import KINDS as ALL_KINDS
 from tests.methods.problem import make_batch, make_encoder

@@ -20,8 +20,8 @@ from rse_study.results.files.result_file import (
 from rse_study.results.files.schema import cell_folder
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow
-from rse_study.study.definition.parts import Resources
 from rse_study.storage import absolute, check_location, is_url
+from rse_study.study.definition.parts import Resources
 from rse_study.training.trial import Trial
 from tests.cases import cases
 

@@ -10,7 +10,6 @@ import pytest
 
 from rse_study.errors import InputError, Unavailable
 from rse_study.storage import storage as of_storage
-from rse_study.storage import objects
 from rse_study.storage.folders import NodeCache, get_folder, has_folder, is_stored, put_folder, remove_folder
 from rse_study.storage.storage import Storage
 

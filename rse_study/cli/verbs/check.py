@@ -106,7 +106,7 @@ def _print_json(comparison: Comparison, contrasts: pd.DataFrame, inert: Sequence
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return json.loads(frame.to_json(orient="records", double_precision=15))  # type: ignore[no-any-return]
+    return json.loads(frame.to_json(orient="records", double_precision=15))
 
 
 def show_comparison(comparison: Comparison, is_wide: bool = False) -> None:

@@ -85,7 +85,7 @@ def _setting(row: str, others: Sequence[str]) -> str:
 
 def _since(reader: Reader) -> dict[str, str]:
     """Return since which revision contrasts are as they are, if there were results before it."""
-    found = {}
+    found: dict[str, str] = {}
     for number, *both in after_a_look(reader.study(), reader.revisions(), reader.cells(retired=True)):
         old, new = (study.get("contrasts") or {} for study in both)
         found |= {name: f"revision {number}" for name in new if new[name] != old.get(name)}

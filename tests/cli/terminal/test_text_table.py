@@ -1,14 +1,12 @@
 """Rows of texts as lines that stay inside a width."""
 
-from rse_study.cli.terminal.screen import text_table
 import io
 
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from rse_study.cli.terminal.fitting import harmless, shorten, text_table, wrapped
-from rse_study.cli.terminal.screen import console_of, print_rows
+from rse_study.cli.terminal.screen import console_of, harmless, print_rows, shorten, text_table, wrapped
 from rse_study.cli.verbs import run
 from rse_study.results.reader import Reader
 from tests.analysis import tabled

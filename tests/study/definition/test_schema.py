@@ -5,13 +5,12 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft7Validator
 
-from rse_study.study.definition.config import Study
-from rse_study.study.definition.fields import page
-from rse_study.study.definition.parts import Resources
 from rse_study.errors import InputError
 from rse_study.methods import RobustSentEmbed
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.config import Study
+from rse_study.study.definition.fields import page
+from rse_study.study.definition.parts import Resources
 from rse_study.study.definition.paths import overlay
 from rse_study.study.definition.schema import json_schema
 from rse_study.training.trial import Trial
