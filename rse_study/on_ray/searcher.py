@@ -121,8 +121,6 @@ class CellSearcher(Searcher):
         cell, last = self._running.pop(trial_id), self._ends.pop(trial_id, result or {})
         del self._last_report[trial_id]
         gone = "its process ended before it could say why" if error else ""
-        if error:
-            self._coordinator.forget_groups(cell.identity)
         reason = self._ended_by_us.pop(trial_id, "") or str(last.get("reason", "")) or gone
         try:
             with naming_failures_of_disk():

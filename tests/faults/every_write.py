@@ -67,7 +67,7 @@ class NoCoordinator:
     def expect(self, *asked: Any) -> None:
         pass
 
-    enter = keep_groups = forget_groups = decide = expect
+    enter = keep_groups = decide = expect
 
 
 class HereRuntime(RayRuntime):

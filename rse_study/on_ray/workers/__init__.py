@@ -161,11 +161,6 @@ class Exchange:
             state.ended = state.ended or {IS_TAKEN: state.is_taken}
             self._changed.notify_all()
 
-    async def forget_groups(self, cell: str) -> None:
-        """Forget the groups with this cell: nobody is left to report their end."""
-        for group in [name for name, state in self._groups.items() if state.cell.get("cell") == cell]:
-            await self.leave_group(group)
-
     async def keep_groups(self, has_cells: bool) -> None:
         """Decide whether groups without a cell wait for another, or end."""
         async with self._changed:

@@ -148,10 +148,6 @@ class Coordinator:
         except (RayError, GetTimeoutError):
             return 0
 
-    def forget_groups(self, cell: str) -> None:
-        """Forget workers whose trial process, with this cell, is gone."""
-        self._actor.forget_groups.remote(cell)
-
     def close(self) -> None:
         ray.kill(self._actor)
 

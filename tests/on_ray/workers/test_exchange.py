@@ -88,18 +88,6 @@ async def test_a_cell_of_which_something_is_told_is_taken_though_the_actor_is_an
 
 
 @in_a_loop
-async def test_groups_of_a_process_that_was_killed_are_forgotten_by_their_cell(exchange):
-    calls = [
-        asyncio.ensure_future(exchange.reports(str(n), 1, cell, [])) for n, cell in ((1, CELL), (2, OTHER))
-    ]
-    await asyncio.sleep(0)
-    await exchange.forget_groups("a")
-    assert await exchange.num_groups() == 1
-    for call in calls:
-        call.cancel()
-
-
-@in_a_loop
 async def test_an_actor_that_is_made_again_is_told_by_those_who_ask_again(exchange):
     """Cell 3 was under way: its trial and its workers repeat what they had asked the actor before."""
     await exchange.tell("group", 3, {"fifth": {"t": 5}})
