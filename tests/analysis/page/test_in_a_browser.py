@@ -50,6 +50,8 @@ FIRST = """(() => {
   const box = document.querySelector('#first')?.getBoundingClientRect();
   return box ? [box.top, box.bottom] : [0, 0];
 })()"""
+LOW = """[...document.querySelectorAll('button, select, input:not([type=checkbox]), summary')]
+    .filter(one => one.offsetHeight && one.offsetHeight < 24).map(one => one.outerHTML.slice(0, 60))"""
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"
 
 
@@ -64,6 +66,7 @@ def test_it_opens_from_a_file_without_errors_requests_or_anything_cut_off(browse
     assert tab.say(CROWDED) == [], "texts that stand on each other"
     top, bottom = tab.say(FIRST)
     assert bottom <= 900 if width == 1280 else top <= 844, "the first figure stands on the first screen"
+    assert tab.say(LOW) == [], "controls are at least 24 px high"
     tab.close()
 
 
