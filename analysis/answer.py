@@ -45,9 +45,7 @@ class StageProgress:
         return self.num_ended >= self.num_planned
 
 
-def grid_answer(
-    comparison: Comparison, progress: StageProgress, decimals: int, *, less_is_better: bool
-) -> StudyAnswer:
+def grid_answer(comparison: Comparison, progress: StageProgress, decimals: int) -> StudyAnswer:
     """Return the answer of a grid, or say why there is none yet."""
     if not progress.num_ended:
         return StudyAnswer("No answer yet: no cell has ended.")
@@ -56,7 +54,7 @@ def grid_answer(
         why = f"{left} of {counted(progress.num_planned, 'cell')} {'has' if left == 1 else 'have'} not ended"
         return StudyAnswer(f"No answer yet: {why if left else 'some cells have no score yet'}.")
     if not comparison.baseline:
-        return StudyAnswer(_without_baseline(comparison, decimals, less_is_better))
+        return StudyAnswer(_without_baseline(comparison, decimals))
     compared = comparison.compared
     answer = contrasts_answer(compared, comparison.baseline, decimals)
     collapsed = [row for row in (*compared, comparison.baseline) if row in comparison.degenerate]
@@ -130,14 +128,19 @@ def _seeds_text(contrasts: Iterable[ComparedContrast]) -> str:
     return counted(max(numbers), "seed") if len(numbers) == 1 else f"{min(numbers)} to {max(numbers)} seeds"
 
 
-def _without_baseline(comparison: Comparison, decimals: int, less_is_better: bool) -> str:
-    means = comparison.scores.table.mean(axis=1).dropna()
-    if means.empty:
+def _without_baseline(comparison: Comparison, decimals: int) -> str:
+    if not (best := _best_text(comparison, decimals)):
         return "No answer: no row has a score."
-    row = means.idxmin() if less_is_better else means.idxmax()
-    end = "lowest" if less_is_better else "highest"
-    best = f"{row} has the {end} mean, {show_number(means[row], decimals)}, but is not shown to be better"
-    return f"No answer with an interval: the study names no baseline to compare with; {best}."
+    told = f"{best}, but is not shown to be better"
+    return f"No answer with an interval: the study names no baseline to compare with; {told}."
+
+
+def _best_text(comparison: Comparison, decimals: int) -> str:
+    means, is_less = comparison.scores.table.mean(axis=1).dropna(), comparison.scores.less_is_better
+    if means.empty:
+        return ""
+    row = means.idxmin() if is_less else means.idxmax()
+    return f"{row} has the {'lowest' if is_less else 'highest'} mean, {show_number(means[row], decimals)}"
 
 
 def claims_answer(comparison: Comparison | None) -> str:
@@ -270,7 +273,9 @@ def with_planned(answer: StudyAnswer, comparison: Comparison, decimals: int) -> 
     at_once = f", for all {len(known)} at once" * (len(known) > 1)
     told = f"{told} (95% {intervals}{at_once}). {late_text(found)}".strip()
     is_apart = len(shown) > 0 or answer.shows_difference
-    return StudyAnswer(f"{told}{rows}", is_settled=True, shows_difference=is_apart)
+    return StudyAnswer(
+        f"{told} {_best_text(comparison, decimals)}.{rows}", is_settled=True, shows_difference=is_apart
+    )
 
 
 def _verdict(one: Any) -> str:
@@ -282,5 +287,5 @@ def late_text(found: PlannedContrasts) -> str:
     known = found.compared
     late = known.loc[known["since"] != "", "since"]
     was, since = "was" if len(late) == 1 else "were", join_words(dict.fromkeys(late))
-    what = f"{len(late)} of {counted(len(known), 'contrast')} {was} added or changed"
+    what = f"{len(late)} of {counted(len(known), 'contrast')} {was} entered in the file or changed"
     return f"{what} after there were results ({since})." if len(late) else ""

@@ -36,7 +36,7 @@ EFFECTS = (
 )
 PLANNED = (
     "Contrasts that the study's file names: weighted sums of rows, paired by seed. They are one family: intervals and "
-    "p (Holm) hold for all of a measure at once. What was added or changed after there were results says so."
+    "p (Holm) hold for all of a measure at once. What was entered or changed after there were results says so."
 )
 MAP = "Main effects on the diagonal, pairs beside it, on the objective. Fields that share a contrast show one sum."
 NEW_ITEMS = (

@@ -80,8 +80,10 @@ def least_difference(contents: Contents, comparison: Comparison | None) -> str:
     """Return the smallest difference that so many seeds find; "" where none is known."""
     if comparison is not None:
         known, label = [one for one in comparison.compared.values() if one], contents.label
-        planned = comparison.planned.compared["resolvable"]
-        least = float(planned.median()) if len(planned) else comparison.resolvable
+        leading = comparison.planned if len(comparison.planned.compared) else comparison.effects
+        least = comparison.resolvable
+        if len(leading.compared):  # the family that the picture shows
+            least = float(leading.compared["resolvable"].median())
         least = 0.0 if any(one.criterion.is_anytime for one in known) else least
     else:
         found = _judged(contents)
@@ -111,7 +113,6 @@ def inert_line(contents: Contents) -> str:
 
 def answer(contents: Contents, comparison: Comparison | None = None) -> StudyAnswer:
     """Return a study's answer in one sentence; a grid needs `comparison`."""
-    less = contents.study.objective.direction == "minimize"
     if contents.study.kind == "search":
         confirm = stage_progress(contents, "confirm") if contents.study.confirm_settings.seeds else None
         search, found = stage_progress(contents, "search"), confirmed_trial(contents)
@@ -119,7 +120,7 @@ def answer(contents: Contents, comparison: Comparison | None = None) -> StudyAns
     if comparison is None:
         return StudyAnswer("No answer: its rows were not compared.")
     progress = stage_progress(contents, "grid")
-    of_rows = grid_answer(comparison, progress, contents.decimals, less_is_better=less)
+    of_rows = grid_answer(comparison, progress, contents.decimals)
     of_rows = with_effects(of_rows, comparison, contents.decimals)
     return with_planned(of_rows, comparison, contents.decimals)
 
@@ -251,7 +252,8 @@ def unbeaten_text(contents: Contents) -> str:
     noun = "row" if contents.study.kind == "grid" else "confirmed trial"
     ours, theirs = (show_number(value, decimals) for value in (best, scored[first]))
     text = f'No {noun} beats "{first}" on {measure}: {ours} against {theirs}.'
-    if start := scored.get(BASELINES["start"]) if first != BASELINES["start"] else None:
+    is_told = contents.study.kind == "grid" or first == BASELINES["start"]  # a grid says so of each row
+    if start := None if is_told else scored.get(BASELINES["start"]):
         return f"{text} The best is also below the base encoder before training ({show_number(start, decimals)})."
     return text
 

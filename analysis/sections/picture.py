@@ -26,7 +26,7 @@ FEW = 4  # planned contrasts, beside which there is room for the rows
 MOST_ROWS = 8
 """rows of the picture; the others stand in the section that it leads to"""
 ONCE = "Each dot is a trial that ran once."
-UNSURE = "not told"
+UNSURE = "undecided"
 """of a gain whose interval includes 0"""
 
 
@@ -97,7 +97,8 @@ def _few_rows(contents: Contents, comparison: Comparison, rows: Iterable[str]) -
     table = comparison_table.rows_table(comparison, contents.decimals)
     table = table[table["row"].isin({comparison.baseline, BASELINES["start"], *list(rows)[:MOST_ROWS]})]
     table = table.assign(mean=[f"{mean} ± {sd}" if sd else mean for mean, sd in table[["mean", "SD"]].values])
-    return table[[name for name in ("row", "mean", comparison_table.VERDICT) if name in table]]
+    table = table[[name for name in ("row", "mean", comparison_table.VERDICT) if name in table]]
+    return table.rename(columns={comparison_table.VERDICT: f"against {comparison.baseline}"})
 
 
 def _family(contents: Contents, found: Family, link: str) -> Picture | None:

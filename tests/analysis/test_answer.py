@@ -73,18 +73,18 @@ read = tabled.comparison_of
 
 def test_a_grid_says_why_it_has_no_answer_yet(tmp_path):
     whole = read(tabled.make(tmp_path / "whole", {"base": FLAT, "up": ABOVE}, baseline="base"))
-    nothing = grid_answer(whole, StageProgress(0, 8), 2, less_is_better=False)
-    some = grid_answer(whole, StageProgress(7, 8), 2, less_is_better=False)
-    most = grid_answer(whole, StageProgress(5, 8), 2, less_is_better=False)
+    nothing = grid_answer(whole, StageProgress(0, 8), 2)
+    some = grid_answer(whole, StageProgress(7, 8), 2)
+    most = grid_answer(whole, StageProgress(5, 8), 2)
     assert nothing.text == "No answer yet: no cell has ended."
     assert some.text == "No answer yet: 1 of 8 cells has not ended."
     assert most.text == "No answer yet: 3 of 8 cells have not ended."
     assert not (nothing.is_settled or some.is_settled or most.is_settled)
-    assert grid_answer(whole, DONE, 2, less_is_better=False).text.startswith("up is better than base: +5.05")
+    assert grid_answer(whole, DONE, 2).text.startswith("up is better than base: +5.05")
     rows = {"base": FLAT, "up": (*ABOVE[:3], tabled.PLANNED)}
     waiting = read(tabled.make(tmp_path, rows, baseline="base"))
     expected = "No answer yet: some cells have no score yet."
-    assert grid_answer(waiting, DONE, 2, less_is_better=False).text == expected
+    assert grid_answer(waiting, DONE, 2).text == expected
 
 
 def test_the_papers_claims_are_counted_by_their_verdicts(tmp_path):

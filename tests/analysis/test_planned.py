@@ -85,7 +85,9 @@ def test_one_that_is_added_or_changed_when_results_are_there_says_so(tmp_path, c
     assert since["gradient minus noise, beta = 1"] == ""
     assert since["all minus SimCSE"] == ("revision 2" if is_late else "")
     told = answer(contents(tmp_path), tabled.comparison_of(tmp_path)).text
-    assert ("1 of 3 contrasts was added or changed after there were results (revision 2)." in told) == is_late
+    assert (
+        "1 of 3 contrasts was entered in the file or changed after there were results (revision 2)." in told
+    ) == is_late
 
 
 def test_without_any_and_before_its_rows_are_planned_nothing_is_said_of_them(tmp_path):

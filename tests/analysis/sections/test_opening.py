@@ -74,7 +74,7 @@ def test_the_first_screen_names_the_strongest_baseline_where_no_row_beats_it_and
     with Ledger.open(folder) as ledger:
         ledger.record_evaluations([searched.measure("start", "STS-B/dev", 60.0)])
     text = section.unbeaten_text(contents(folder))
-    assert text.endswith("The best is also below the base encoder before training (60.00).")
+    assert text == told, "that it is below its start, too, is said of every row"
     assert section.unbeaten_text(contents(grid_without_baselines(tmp_path))) == ""
 
 
@@ -132,7 +132,7 @@ def test_a_picture_beside_a_small_table_follows_the_answer_and_goes_before_the_f
         (search_dir, None, "axis base best"),
         (path_dir, None, "axis base best gain"),
         (tabled.make(tmp_path, {"base": (50.0, 51.0, 52.0), "row": (55.0, 56.5, 57.0)}, baseline="base"), True,
-         "row mean verdict"),
+         "row mean against base"),
     ):  # fmt: skip
         html = section.opening(contents(folder), comparison and tabled.comparison_of(folder))
         places = [
