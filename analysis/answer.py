@@ -1,5 +1,6 @@
 """The answer of a grid in one sentence: its rows, and the effects of its design."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, get_args
@@ -11,13 +12,14 @@ from analysis.comparison import Comparison
 from analysis.formats import counted, join_words, show_number, show_power, show_signed
 from rse_study.results.comparing.comparisons import LEVEL, MIN_SEEDS, ComparedContrast
 from rse_study.results.comparing.contrasts import FactorEffects, Family
-from rse_study.results.comparing.criterion import RowVerdict
+from rse_study.results.comparing.criterion import Criterion, RowVerdict
 from rse_study.results.comparing.factors import describe_design
 from rse_study.results.comparing.planned import PlannedContrasts
 from rse_study.results.statistics import Interval, least_n
 
 SHOWN_VERDICTS = ("reproduced", "contradicted", "undecided", "incomplete")
 ALIASES, SINCE = "and, in its sum", "after results, since"
+SIDES = ("better", "worse")
 MOST = 3  # effects, or planned contrasts, that an answer names
 
 
@@ -57,11 +59,14 @@ def grid_answer(comparison: Comparison, progress: StageProgress, decimals: int) 
         return StudyAnswer(_without_baseline(comparison, decimals))
     compared = comparison.compared
     answer = contrasts_answer(compared, comparison.baseline, decimals)
-    collapsed = [row for row in (*compared, comparison.baseline) if row in comparison.degenerate]
+    return replace(answer, text=" ".join([answer.text, *_troubles(comparison)]))
+
+
+def _troubles(comparison: Comparison) -> list[str]:
+    collapsed = [row for row in comparison.scores.table.index if row in comparison.degenerate]
     remarks = [f"Scores of {join_words(collapsed)} come from collapsed models."] if collapsed else []
     failed = comparison.scores.failed_rows
-    remarks += [f"Cells of {join_words(failed)} failed."] if failed else []
-    return replace(answer, text=" ".join([answer.text, *remarks]))
+    return remarks + ([f"Cells of {join_words(failed)} failed."] if failed else [])
 
 
 def contrasts_answer(
@@ -168,7 +173,7 @@ def family_table(found: Family, decimals: int = 2) -> pd.DataFrame:
             **{heading: getattr(one, column) for heading, column in own.items()},
             "difference": show_signed(one.mean, decimals),
             interval: _interval(one, decimals),
-            comparison_table.VERDICT: one.verdict,
+            comparison_table.VERDICT: _verdict_word(one),
             comparison_table.EXACT: show_number(one.p_sign_flip, 4),
             comparison_table.HOLM: show_number(one.p_holm, 4),
             "g": show_signed(one.hedges_g, 2),
@@ -220,7 +225,7 @@ def with_effects(answer: StudyAnswer, comparison: Comparison, decimals: int) -> 
     rows = f" {answer.text}" if comparison.baseline else ""
     if known.empty:
         return StudyAnswer(f"{effects_remarks(found)[-1]}{rows}")
-    shown = known[known["verdict"].isin(("better", "worse"))]
+    shown = known[known["verdict"].isin(SIDES)]
     candidates, most = (shown, MOST) if len(shown) else (known, 1)
     named = candidates.sort_values("mean", key=lambda means: -means.abs(), kind="stable")[:most]
     texts = join_words(
@@ -246,46 +251,66 @@ def with_planned(answer: StudyAnswer, comparison: Comparison, decimals: int) -> 
     if not comparison.is_complete or found.frame.empty:
         return answer
     loses = any(one is not None and one.verdict == "worse" for one in comparison.compared.values())
-    rows = f" {answer.text}" if loses or comparison.effects.effects else ""
+    others = [answer.text] if loses or comparison.effects.effects else _troubles(comparison)
+    best = f"{_best_text(comparison, decimals)}."
     if known.empty:
-        return StudyAnswer(
-            f"No planned contrast has {MIN_SEEDS} seeds, the fewest that give an interval.{rows}"
-        )
-    shown = known[known["verdict"].isin(("better", "worse"))]
-    is_few = len(known) <= MOST
-    named = known if is_few or shown.empty else shown
-    named = named.loc[
-        named["mean"].abs().sort_values(ascending=False, kind="stable").index[:MOST].sort_values()
-    ]
-    texts = [
-        f"{one.contrast}{f' is {_verdict(one)},' * is_few} {show_signed(one.mean, decimals)} {_interval(one, decimals)}"
-        for one in named.itertuples()
-    ]
-    if is_few:
-        told = f"As planned: {'; '.join(texts)}"
-    else:
-        numbers = known.groupby(known.apply(_verdict, axis=1), sort=False).size()
-        counts = join_words(
-            f"{num} {'is' if num == 1 else 'are'} {verdict}" for verdict, num in numbers.items()
-        )
-        told = f"Of {len(known)} planned contrasts, {counts}; the largest: {join_words(texts)}"
-    intervals = "confidence sequences" if found.is_anytime else "intervals"
-    at_once = f", for all {len(known)} at once" * (len(known) > 1)
-    told = f"{told} (95% {intervals}{at_once}). {late_text(found)}".strip()
-    is_apart = len(shown) > 0 or answer.shows_difference
-    return StudyAnswer(
-        f"{told} {_best_text(comparison, decimals)}.{rows}", is_settled=True, shows_difference=is_apart
-    )
+        return StudyAnswer(" ".join([*planned_notes(found), best, *others]))
+    told = _few_contrasts(known, decimals) if len(known) <= MOST else _many_contrasts(known, decimals)
+    intervals = f"{'confidence sequence' if found.is_anytime else 'interval'}{'s' * (len(known) > 1)}"
+    at_once = f" for all {len(known)} at once" * (len(known) > 1)
+    texts = [f"{told} (95% {intervals}{at_once}).", *planned_notes(found), best, *others]
+    is_apart = any(one.verdict in SIDES and not _is_suggestive(one) for one in known.itertuples())
+    return StudyAnswer(" ".join(texts), is_settled=True, shows_difference=is_apart or answer.shows_difference)
+
+
+def _few_contrasts(known: pd.DataFrame, decimals: int) -> str:
+    texts = [f"{one.contrast} is {_verdict(one)}, {_mean(one, decimals)}" for one in known.itertuples()]
+    return f"As planned: {'; '.join(texts)}"
+
+
+def _many_contrasts(known: pd.DataFrame, decimals: int) -> str:
+    """Count the verdicts, and name the largest contrasts that are better or worse, if any are."""
+    numbers = Counter(map(_verdict, known.itertuples()))
+    counts = join_words(f"{num} {'is' if num == 1 else 'are'} {verdict}" for verdict, num in numbers.items())
+    shown = known[known["verdict"].isin(SIDES)]
+    named = shown if len(shown) else known
+    named = named.loc[named["mean"].abs().nlargest(MOST).index.sort_values()]
+    texts = join_words(f"{one.contrast} {_mean(one, decimals)}" for one in named.itertuples())
+    return f"Of {len(known)} planned contrasts, {counts}; the largest: {texts}"
+
+
+def _mean(one: Any, decimals: int) -> str:
+    return f"{show_signed(one.mean, decimals)} {_interval(one, decimals)}"
 
 
 def _verdict(one: Any) -> str:
-    return f"the same within \N{PLUS-MINUS SIGN}{one.margin:g}" if one.verdict == "same" else str(one.verdict)
+    within = replace(Criterion(), margin=one.margin, unit=one.unit).within
+    return f"the same{within}" if one.verdict == "same" else _verdict_word(one)
 
 
-def late_text(found: PlannedContrasts) -> str:
-    """Count the contrasts that were planned when results were there; "" without any."""
-    known = found.compared
-    late = known.loc[known["since"] != "", "since"]
-    was, since = "was" if len(late) == 1 else "were", join_words(dict.fromkeys(late))
-    what = f"{len(late)} of {counted(len(known), 'contrast')} {was} entered in the file or changed"
-    return f"{what} after there were results ({since})." if len(late) else ""
+def _verdict_word(one: Any) -> str:
+    so_far = " so far" if getattr(one, "waits", False) else ""
+    return f"{one.verdict}{so_far}{', suggestive' if _is_suggestive(one) else ''}"
+
+
+def _is_suggestive(one: Any) -> bool:
+    """Whether Holm's p of a frame's row disagrees with the interval that decides, and could."""
+    is_lost = one.verdict == "undecided" and one.excludes_zero
+    if one.criterion == "anytime" or one.verdict == "same" or is_lost or not one.least_p_holm <= 1 - LEVEL:
+        return False
+    return bool(one.excludes_zero != (one.p_holm <= 1 - LEVEL))
+
+
+def planned_notes(found: PlannedContrasts) -> list[str]:
+    """Say which contrasts were planned after results, and which cannot be compared."""
+    own = found.frame[found.frame["metric"] == ""]
+    late, texts = own.loc[own["since"] != "", "since"], []
+    if len(late):
+        was = "was" if len(late) == 1 else "were"
+        what = f"{len(late)} of {counted(len(own), 'contrast')} {was} entered in the file or changed"
+        texts.append(f"{what} after there were results ({join_words(dict.fromkeys(late))}).")
+    if found.lacking:
+        texts.append(
+            f"Not compared, because fewer than {MIN_SEEDS} seeds have all their rows: {'; '.join(found.lacking)}."
+        )
+    return texts

@@ -71,7 +71,10 @@ def differences_of(reader: Reader) -> pd.DataFrame:
 def pairs_of(study: str) -> list[tuple[str, str]]:
     """Return the pairs of rows whose difference the file of a study plans."""
     planned = read_study(STUDIES / f"{study.replace('-', '_')}.yaml").study.contrasts or {}
-    by_weight = ({weight: row for row, weight in one.items()} for one in planned.values())
+    by_weight = [{weight: row for row, weight in one.items()} for one in planned.values()]
+    assert by_weight and all({*one} == {1.0, -1.0} for one in by_weight), (
+        f"{study} plans no differences of two rows"
+    )
     return [(rows[1.0], rows[-1.0]) for rows in by_weight]
 
 

@@ -1,4 +1,4 @@
-"""README's study, output and picture, anew from the archive of a finished quickstart.
+"""README's study, output and picture, from the archive of a finished quickstart.
 
 python -m benchmarks.readme docs/results/quickstart.tar.xz [--readme README.md] [--picture docs/images/report.png]
 
@@ -9,6 +9,7 @@ the report's first screen in Chromium.
 import argparse
 import os
 import re
+import shlex
 import subprocess
 import sys
 from importlib.resources import files
@@ -47,10 +48,11 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def with_blocks(readme: str, output: str) -> str:
-    """Return README with the shipped study, without its comments, and with `check`'s tables."""
+    """Return README with the shipped study, uncommented, and `check`'s tables."""
     shipped = files("search_spaces").joinpath("quickstart.yaml").read_text(encoding="utf-8")
     study = "\n".join(line.partition(" # ")[0] for line in shipped.splitlines() if line[:1] != "#")
-    tables, _, _ = output.partition("\nVerdicts follow")
+    tables, follows, _ = output.partition("\n\nVerdicts follow")
+    assert follows, output
     shown = "\n".join(
         f"    {line}".rstrip() for line in ("$ rse-study check quickstart", *tables.splitlines())
     )
@@ -60,7 +62,7 @@ def with_blocks(readme: str, output: str) -> str:
 
 def run(*command: str) -> str:
     """Return what a command prints on a terminal; it may end with any code."""
-    line = " ".join([str(Path(sys.executable).parent / command[0]), *command[1:]])
+    line = shlex.join([str(Path(sys.executable).parent / command[0]), *command[1:]])
     ended = subprocess.run(
         ["script", "-qc", line, "/dev/null"],
         capture_output=True, text=True, timeout=300, env=os.environ | {"COLUMNS": str(WIDTH), "LANG": "C.UTF-8"},

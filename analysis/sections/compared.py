@@ -3,7 +3,7 @@
 import pandas as pd
 
 from analysis import comparison_table, page
-from analysis.answer import effects_remarks, family_table, late_text
+from analysis.answer import effects_remarks, family_table, planned_notes
 from analysis.axis_pairs import axis_pairs, pairs_answer, pairs_table, row_pairs
 from analysis.comparison import Comparison
 from analysis.contents import BASE, Contents
@@ -171,12 +171,13 @@ def planned(contents: Contents, comparison: Comparison) -> str:
         return ""
     forest = family_forest_data(found, contents.decimals_by_measure)
     table = page.table(family_table(found, contents.decimals), kind="long", name="planned", extra=DETAILS)
-    late = page.paragraph(late_text(found))
+    rule = comparison.scores.criterion.sentence(len(found.compared), "contrast")
+    notes = map(page.paragraph, (rule, *planned_notes(found)))
     return page.section(
         "Planned contrasts",
         page.figure(draw_forest(forest), "planned", forest),
         table,
-        late,
+        *notes,
         page.how_to_read(PLANNED),
     )
 

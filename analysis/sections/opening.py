@@ -82,9 +82,10 @@ def least_difference(contents: Contents, comparison: Comparison | None) -> str:
         known, label = [one for one in comparison.compared.values() if one], contents.label
         leading = comparison.planned if len(comparison.planned.compared) else comparison.effects
         least = comparison.resolvable
+        is_anytime = any(one.criterion.is_anytime for one in known)
         if len(leading.compared):  # the family that the picture shows
-            least = float(leading.compared["resolvable"].median())
-        least = 0.0 if any(one.criterion.is_anytime for one in known) else least
+            least, is_anytime = float(leading.compared["resolvable"].median()), leading.is_anytime
+        least = 0.0 if is_anytime else least
     else:
         found = _judged(contents)
         num_together, label = sum(one.num_together for one in found), found[0].measure if found else ""
@@ -179,6 +180,8 @@ def _how_sure(row: str, comparison: Comparison) -> str:
 
 def criterion_text(contents: Contents, comparison: Comparison | None) -> str:
     """Say what decides the verdicts, and why; "" where nothing is compared."""
+    if comparison is not None and not comparison.criterion_text and len(comparison.planned.compared):
+        return comparison.scores.criterion.sentence(len(comparison.planned.compared), "contrast")
     if comparison is not None:
         return f"{comparison.criterion_text} {comparison.scores.criterion.assumption}".strip()
     found = _judged(contents)

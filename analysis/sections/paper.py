@@ -103,7 +103,7 @@ def repeated(contents: Contents) -> str:
 
 
 def with_papers_y(contents: Contents) -> tuple[Contents, str]:
-    """Return the cells with the mean over sets that a paper's figure shows, and its name.
+    """Return the cells with the mean that a paper's figure shows, and its name.
 
     They are as they are, with the objective's name, where the study repeats no such figure or lacks some of the sets.
     """

@@ -18,8 +18,9 @@ from rse_study.errors import GOES_ON, InputError, Unavailable
 from rse_study.on_ray import tuner
 from rse_study.on_ray.nodes.cluster_watch import STUCK_SECONDS, ClusterWatch, JoinedRay, OwnRay, RayLost
 from rse_study.on_ray.nodes.elastic import HOLD_SECONDS, ElasticSize, Losses
-from rse_study.on_ray.nodes.launch import ray_output_in_file, ray_session
+from rse_study.on_ray.nodes.launch import ray_session
 from rse_study.on_ray.nodes.private_ray import dashboard_url
+from rse_study.on_ray.nodes.ray_folder import ray_output_in_file
 from rse_study.on_ray.queue import StudyCallback
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.searcher import CellSearcher

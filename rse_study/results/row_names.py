@@ -1,8 +1,9 @@
 """Names of rows and cells for people."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 from rse_study.results.records import BASE, BASELINES, CellRecord
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
 Proposal = Mapping[str, Any]
 LabelledTrial = tuple[int, str, Proposal]
+BY = "by"
+"""the key of a contrast that names an axis, at each of whose values it is taken"""
+WrittenContrast = Mapping[str, float | str]
 
 
 def row_name(label: str, proposal: Proposal) -> str:
@@ -176,3 +180,36 @@ def names_by_identity(study: StudyRecord, cells: Sequence[CellRecord]) -> dict[s
         one.identity: name_of(one.stage, one.trial, one.seed, name, shows_seeds=shows_seeds)
         for one, name in zip(cells, rows, strict=True)
     }
+
+
+def contrasts_of(
+    name: str, written: WrittenContrast, labels: Collection[str], axes: Mapping[str, Sequence[Any]]
+) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield a written contrast by name, for each value of its axis `by`.
+
+    With `by: beta`, `gradient` is the row "beta = 0.002, ascent = gradient", and so on; a row with a name is itself.
+    """
+    weights = weights_of(written)
+    axis = written.get(BY)
+    if axis is None:
+        yield name, weights
+        return
+    for value in axes.get(str(axis), ()):
+        rows = {
+            row if row in labels else _row_at(row, str(axis), value, axes): weight
+            for row, weight in weights.items()
+        }
+        yield f"{name}, {row_name('', {str(axis): value})}", rows
+
+
+def weights_of(written: WrittenContrast) -> dict[str, float]:
+    """Return the weights by row, numbers or fractions; NaN for what is neither."""
+    numbers = {row: number_of(str(weight)) for row, weight in written.items() if row != BY}
+    return {row: nan if number is None else number for row, number in numbers.items()}
+
+
+def _row_at(row: str, axis: str, value: Any, axes: Collection[str]) -> str:
+    """Return a row's name at a value; of a single other axis, its value alone is written."""
+    if "=" in row or len(axes) != 2:
+        return f"{axis} = {value}, {row}"
+    return row_name("", {name: value if name == axis else row for name in axes})

@@ -9,6 +9,7 @@ from analysis.sections.opening import answer
 from rse_study import open_study
 from rse_study.results.comparing.comparisons import compare
 from rse_study.results.files.ledger import Ledger
+from rse_study.results.row_names import contrasts_of
 from tests.analysis import tabled
 
 SCORES = {
@@ -88,6 +89,33 @@ def test_one_that_is_added_or_changed_when_results_are_there_says_so(tmp_path, c
     assert (
         "1 of 3 contrasts was entered in the file or changed after there were results (revision 2)." in told
     ) == is_late
+
+
+def test_one_with_too_few_seeds_and_a_row_that_failed_are_named(tmp_path, contents):
+    rows = {
+        "A": (63.0, 64.5, 63.5, 62.0),
+        "B": (60.0, 61.0, 62.0, 59.0),
+        "C": (61.0, 62.0, "failed", "failed"),
+    }
+    contrasts = {"A minus B": {"A": 1, "B": -1}, "A minus C": {"A": 1, "C": -1}}
+    folder = tabled.make(tmp_path, rows, contrasts=contrasts)
+    comparison = tabled.comparison_of(folder)
+    told = answer(contents(folder), comparison).text
+    assert told.startswith("As planned: A minus B is better, +2.75 [")
+    assert "fewer than 3 seeds have all their rows: A minus C." in told
+    assert "Cells of C failed." in told
+    assert "Verdicts follow" in render(contents(folder), comparison), "without a baseline, too"
+
+
+def test_a_row_is_found_at_each_value_whatever_the_order_of_axes_and_with_commas_in_texts():
+    axes = {"ascent": ("gradient", "noise"), "template": ("[X], a", "[X]")}
+    written = {"gradient": 1, "noise": "-1", "by": "template"}
+    found = dict(contrasts_of("x", written, (), axes))
+    assert list(found) == ["x, template = [X], a", "x, template = [X]"]
+    assert found["x, template = [X], a"] == {
+        "ascent = gradient, template = [X], a": 1.0,
+        "ascent = noise, template = [X], a": -1.0,
+    }
 
 
 def test_without_any_and_before_its_rows_are_planned_nothing_is_said_of_them(tmp_path):

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
-from analysis.answer import effects_remarks, family_table, late_text
+from analysis.answer import effects_remarks, family_table, planned_notes
 from analysis.columns_table import column_remarks, wide_table
 from analysis.comparison import Comparison, read_comparison
 from analysis.comparison_table import BETTER, COMPUTE, EXACT, HOLM, claims_table, remarks, rows_table
@@ -112,9 +112,12 @@ def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 def show_comparison(comparison: Comparison, is_wide: bool = False) -> None:
     """Print rows, columns, claims and remarks, of tables as much as there is room for."""
     screen.announce(f"{comparison.name}: {comparison.label}")
-    if len(planned := family_table(comparison.planned)):
-        screen.print_table(planned, SEE_ALL, droppable=LEAST_IMPORTANT, is_wide=is_wide)
-        screen.announce(*filter(None, (late_text(comparison.planned),)), "")
+    if len(comparison.planned.frame):
+        planned = family_table(comparison.planned)
+        if len(planned):
+            screen.print_table(planned, SEE_ALL, droppable=LEAST_IMPORTANT, is_wide=is_wide)
+            screen.announce(comparison.scores.criterion.sentence(len(planned), "contrast"))
+        screen.announce(*planned_notes(comparison.planned), "")
     screen.print_table(rows_table(comparison), SEE_ALL, droppable=LEAST_IMPORTANT, is_wide=is_wide)
     screen.announce("")
     if comparison.columns:

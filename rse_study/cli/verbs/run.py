@@ -20,7 +20,7 @@ from rse_study.cli.terminal.errors import INCOMPLETE, OK
 from rse_study.cli.terminal.progress import ProgressBoard
 from rse_study.data import data_dir
 from rse_study.errors import InputError, refuse
-from rse_study.on_ray.nodes.launch import ray_folder
+from rse_study.on_ray.nodes.ray_folder import ray_folder
 from rse_study.results.reader import Reader
 from rse_study.results.row_names import names_by_identity
 from rse_study.search.state import SearchState

@@ -136,7 +136,12 @@ class Family:
     @property
     def is_anytime(self) -> bool:
         """Whether confidence sequences decide."""
-        return bool((self.compared["criterion"] == "anytime").any())
+        return len(self.compared) > 0 and bool((self.compared["criterion"] == "anytime").all())
+
+    @property
+    def lacking(self) -> list[str]:
+        """Those on the objective that fewer seeds have."""
+        return self.frame.loc[(self.frame["metric"] == "") & self.frame["sd"].isna(), self.noun].tolist()
 
 
 @dataclass(frozen=True)

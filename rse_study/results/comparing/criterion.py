@@ -149,7 +149,7 @@ def criterion_of(study: StudyRecord, revisions: pd.DataFrame, cells: pd.DataFram
     )
     if isinstance(_seeds(study, study.resolved), Mapping):
         return replace(rule, is_anytime=True, why="seeds are added until a row is decided")
-    changed = _changedafter_a_look(study, looked)
+    changed = _changed_after_a_look(study, looked)
     if changed:
         return replace(rule, is_anytime=True, why=changed)
     return replace(rule, why="the seeds were chosen before the first result")
@@ -176,7 +176,7 @@ def _margins_seen(study: StudyRecord, looked: Iterable[Look]) -> tuple[float, ..
     return tuple(seen)
 
 
-def _changedafter_a_look(study: StudyRecord, looked: Iterable[Look]) -> str:
+def _changed_after_a_look(study: StudyRecord, looked: Iterable[Look]) -> str:
     """Name the revisions that added or removed seeds when results were there; "" without any."""
     found = []
     for number, *both in looked:

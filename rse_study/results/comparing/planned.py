@@ -4,9 +4,7 @@ They are one family: intervals and p hold for all of a measure at once. One that
 there says so.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import nan
 from typing import Any
 
 from rse_study.results.comparing import comparisons
@@ -14,11 +12,7 @@ from rse_study.results.comparing.contrasts import Family, measures_of, numbers_o
 from rse_study.results.comparing.criterion import after_a_look
 from rse_study.results.frame_columns import frame_of
 from rse_study.results.reader import Reader
-from rse_study.results.row_names import number_of, row_finder, row_name
-
-BY = "by"
-"""the key of a contrast that names an axis, at each of whose values it is taken"""
-WrittenContrast = Mapping[str, float | str]
+from rse_study.results.row_names import BY, WrittenContrast, contrasts_of, row_finder, weights_of
 
 
 @dataclass(frozen=True)
@@ -46,41 +40,10 @@ def read_planned(reader: Reader) -> PlannedContrasts:
         compared = comparisons.compare(scores.table, of_rows, criterion=scores.criterion)
         fixed = {"measure": measures[metric], "metric": metric, "less_is_better": scores.less_is_better}
         for (name, (written, weights)), one in zip(here.items(), compared, strict=True):
-            own = {"contrast": name, "since": since.get(written, "")}
+            waits = bool(scores.criterion.on(weights).so_far)
+            own = {"contrast": name, "since": since.get(written, ""), "waits": waits}
             lines.append(fixed | own | numbers_of(scores, weights, one))
     return PlannedContrasts(frame_of(lines, "planned"))
-
-
-def contrasts_of(
-    name: str, written: WrittenContrast, labels: Collection[str], axes: Mapping[str, Sequence[Any]]
-) -> Iterator[tuple[str, dict[str, float]]]:
-    """Yield a written contrast by name, for each value of its axis `by`.
-
-    With `by: beta`, `gradient` is the row "beta = 0.002, ascent = gradient", and so on; a row with a name is itself.
-    """
-    weights = weights_of(written)
-    axis = written.get(BY)
-    if axis is None:
-        yield name, weights
-        return
-    others = [other for other in axes if other != axis]
-    for value in axes.get(str(axis), ()):
-        rows = {
-            row if row in labels else f"{axis} = {value}, {_setting(row, others)}": weight
-            for row, weight in weights.items()
-        }
-        yield f"{name}, {row_name('', {str(axis): value})}", rows
-
-
-def weights_of(written: WrittenContrast) -> dict[str, float]:
-    """Return the weights by row, numbers or fractions; NaN for what is neither."""
-    numbers = {row: number_of(str(weight)) for row, weight in written.items() if row != BY}
-    return {row: nan if number is None else number for row, number in numbers.items()}
-
-
-def _setting(row: str, others: Sequence[str]) -> str:
-    """Return the other half of a row's name; of a single other axis, the value says it."""
-    return f"{others[0]} = {row}" if len(others) == 1 and "=" not in row else row
 
 
 def _since(reader: Reader) -> dict[str, str]:
@@ -88,5 +51,11 @@ def _since(reader: Reader) -> dict[str, str]:
     found: dict[str, str] = {}
     for number, *both in after_a_look(reader.study(), reader.revisions(), reader.cells(retired=True)):
         old, new = (study.get("contrasts") or {} for study in both)
-        found |= {name: f"revision {number}" for name in new if new[name] != old.get(name)}
+        found |= {
+            name: f"revision {number}" for name in new if _content(new[name]) != _content(old.get(name))
+        }
     return found
+
+
+def _content(written: WrittenContrast | None) -> Any:
+    return written and (written.get(BY), weights_of(written))

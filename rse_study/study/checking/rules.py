@@ -10,8 +10,7 @@ from rse_study.data.attack_sets import tasks_seen_with
 from rse_study.downstream import all_evaluations
 from rse_study.evaluation import class_in, evaluation_class
 from rse_study.registry import did_you_mean
-from rse_study.results.comparing.planned import BY, contrasts_of, weights_of
-from rse_study.results.row_names import find_combination, row_name
+from rse_study.results.row_names import BY, contrasts_of, find_combination, row_name, weights_of
 from rse_study.results.settings import UntilDecided
 from rse_study.study.checking import broken_by, study_rule, trials_rule
 from rse_study.study.definition.config import SEARCH_ONLY, Grid, Study
@@ -45,6 +44,13 @@ def planned_contrasts(study: Study) -> RuleProblems:
         yield "contrasts", rule, "Remove them (if they are inherited: `contrasts: null`)"
         return
     rows = _RowsByName(study.grid or Grid())
+    axes = {name: domain.values() for name, domain in rows.grid.domains.items()}
+    every = [
+        (name, each)
+        for name, one in (study.contrasts or {}).items()
+        for each, _ in contrasts_of(name, one, (), axes)
+    ]
+    yield from listed_twice((f"contrasts.{name}", each) for name, each in every)
     for name, written in (study.contrasts or {}).items():
         yield from ((f"contrasts.{name}{at}", rule, remedy) for at, rule, remedy in _faults(written, rows))
 

@@ -1,4 +1,4 @@
-"""Generate docs/fields.md, every field of a study's file, from its schema (`make methods`)."""
+"""Generate docs/fields.md from the schema of a study's file (`make methods`)."""
 
 import json
 from collections.abc import Iterator

@@ -129,7 +129,7 @@ def split_off(given: Supervised, share: float) -> tuple[Examples, Examples]:
     training, dev = whole.take(np.flatnonzero(~is_held)), whole.take(np.flatnonzero(is_held))
     if not len(training) or not len(dev):
         what = f"{len(training)} texts to train on and {len(dev)} to look at"
-        rule, remedy = "both must hold at least one", "Use more data, another dev_share, or name dev data"
+        rule, remedy = "both must hold at least one", "Use more data, or another dev_share"
         raise InputError(what, where=f"{given.name} {given.split}", rule=rule, remedy=remedy)
     return training, dev
 

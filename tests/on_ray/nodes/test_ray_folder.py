@@ -14,13 +14,13 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from rse_study.errors import Unavailable
-from rse_study.on_ray.nodes.launch import LONGEST, SOCKET, ray_folder
 from rse_study.on_ray.nodes.launcher_check import check_launcher_file
+from rse_study.on_ray.nodes.ray_folder import LONGEST, SOCKET, ray_folder
 from rse_study.yaml12 import parse_yaml
 from tests.cluster.golden_files import rendered
 
 ENTER = """
-from rse_study.on_ray.nodes.launch import ray_folder
+from rse_study.on_ray.nodes.ray_folder import ray_folder
 with ray_folder() as folder:
     print(folder.parent, flush=True)
     input()

@@ -81,13 +81,6 @@ search.N.into=[pgd.num_steps, pgd.num_steps] -> search.N.into
 base.corpus.source=[nowhere.txt, neither.txt] -> base.corpus.source = 'neither.txt'
 base.selection.dev=STS-B
 """,
-    "a planned contrast": """
-contrasts.gain={paper: 1} -> contrasts.gain = {'paper': 1.0}
-contrasts.gain={paper: 1, again: 1} -> contrasts.gain = {'paper': 1.0, 'again': 1.0}
-contrasts.gain={paper: 1, again: x} -> contrasts.gain = {'paper': 1.0, 'again': 'x'}
-contrasts.gain={paper: 1, nowhere: -1} -> contrasts.gain: no row 'nowhere'
-contrasts.gain={paper: 1, nowhere: -1, by: rho} -> contrasts.gain.by = 'rho'
-""",
     "contradiction": """
 seeds=[0, 0] -> seeds.1
 seeds=[7, 0, 9] -> seeds
@@ -170,6 +163,14 @@ grid.axes.source=[builtin, nowhere.txt] -> grid.axes
     "a condition": """
 grid.axes.beta={choice: [1e-3, 1e-2], when: {rho: 0}} -> grid.axes.beta.when
 grid.axes.kind={variants: {a: {}, b: {rho: 0.1}}} -> grid.axes.kind
+""",
+    "a planned contrast": """
+contrasts.gain={paper: 1} -> contrasts.gain = {'paper': 1.0}
+contrasts.gain={paper: 1, again: 1} -> contrasts.gain = {'paper': 1.0, 'again': 1.0}
+contrasts.gain={paper: 1, again: x} -> contrasts.gain = {'paper': 1.0, 'again': 'x'}
+contrasts.gain={paper: 1, nowhere: -1} -> contrasts.gain: no row 'nowhere'
+contrasts.gain={paper: 1, nowhere: -1, by: roh} -> contrasts.gain.by = 'roh'
+contrasts.gain={paper: 1, nowhere: -1, by: rho} -> contrasts.gain: no row 'beta = nowhere, rho = 0'
 """,
     "a design": """
 grid={factorial: {max_length: {int: [16, 17]}, beta: [1e-3, 1e-2]}} -> grid.factorial.max_length
