@@ -34,7 +34,7 @@ def read_planned(reader: Reader) -> PlannedContrasts:
             if None not in rows:
                 known[name] = written, rows  # type: ignore[assignment]
     measures, lines = measures_of(study) if known else {}, []
-    for metric, scores in comparisons.scores_by_metric(reader, measures).items():
+    for metric, scores in comparisons.scores_by_metric(reader, measures).items() if known else ():
         here = {name: one for name, one in known.items() if {*one[1]} <= {*scores.table.index}}
         of_rows = [weights for _, weights in here.values()]
         compared = comparisons.compare(scores.table, of_rows, criterion=scores.criterion)

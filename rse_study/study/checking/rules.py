@@ -62,11 +62,8 @@ def _faults(written: Mapping[str, float | str], rows: "_RowsByName") -> RuleProb
         rule = "must weigh two rows or more by numbers that sum to 0"
         yield f" = {dict(written)}", rule, "Write `{this row: 1, that row: -1}`"
     elif (axis := written.get(BY)) is not None and axis not in axes:
-        yield (
-            f".{BY} = {axis!r}",
-            f"must be one of {rows.grid.at}",
-            did_you_mean(str(axis), axes) or "Remove it",
-        )
+        remedy = did_you_mean(str(axis), axes) or "Remove it"
+        yield f".{BY} = {axis!r}", f"must be one of {rows.grid.at}", remedy
     elif axis is not None and labels.keys() >= weights.keys():
         yield f".{BY} = {axis!r}", "changes nothing: all its rows have names", "Remove it"
     else:
@@ -88,8 +85,10 @@ class _RowsByName:
         self.names = [*grid.rows, *self._combinations]
 
     def find(self, wanted: str) -> str | None:
+        if wanted in self.grid.rows or wanted in self._combinations:
+            return wanted
         axes = {name: name for name in self.grid.domains}
-        return wanted if wanted in self.names else find_combination(wanted, axes, self._combinations)
+        return find_combination(wanted, axes, self._combinations)
 
 
 @study_rule
