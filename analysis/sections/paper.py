@@ -88,10 +88,9 @@ def paper_table(comparison: Comparison) -> str:
 
 def paper_figure(contents: Contents) -> str:
     """Return section "As the papers draw it"; "" if no figure is about this study."""
-    average = of_the_average(contents)
-    parts = [*average, *pairs(contents), *geometry(contents), *along(contents)]
-    parts += [*cosines(contents), *planes(contents)]
-    told = remark(contents, is_drawn=bool(average or along(contents)))
+    own = [*of_the_average(contents), *along(contents)]
+    parts = [*own, *pairs(contents), *geometry(contents), *cosines(contents), *planes(contents)]
+    told = remark(contents, is_drawn=bool(own))
     if not parts and not told:
         return ""
     return page.section("As the papers draw it", page.paragraph(told), *parts, name="paper-figure")
@@ -121,7 +120,7 @@ def with_papers_y(contents: Contents) -> tuple[Contents, str]:
 def of_the_average(contents: Contents) -> list[str]:
     """Return the map or line of a figure whose y is a mean over sets."""
     found, label = with_papers_y(contents)
-    drawn = along_axes(found, label, "paper-") if found is not contents else []
+    drawn = along_axes(found, label, "paper-") if label != contents.label else []
     name = repeated(contents)
     told = f"{name}: {dict(figures()[['id', 'title']].values)[name]}. The ticks are ours." if drawn else ""
     return [page.paragraph(told), page.grid(drawn)] if drawn else []
