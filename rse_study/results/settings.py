@@ -40,6 +40,7 @@ class UntilDecided(Spec):
     """
 
     until: Literal["decided"]
+    """what ends the seeds of a row or trial"""
     at_least: int = Field(3, ge=3)
     """seeds of each before the first verdict"""
     at_most: int = Field(16, ge=3, le=1000)
@@ -62,7 +63,9 @@ class Confirmation(Spec):
     """Trials that a confirmation runs again."""
 
     num_best: PositiveInt = 1
+    """trials, beside the baseline"""
     baseline: Literal["base", "none"] = "base"
+    """what they are compared with, run with the same seeds"""
 
 
 class ConfirmSettings(Confirmation, extra="ignore"):

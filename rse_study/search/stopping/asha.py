@@ -17,6 +17,7 @@ class Asha(StoppingRule):
     """
 
     name: Literal["asha"] = "asha"
+    """of the rule"""
     factor: int = field(3, ge=2)
     """one in so many goes on; the next rung is so many times as far, below the full budget"""
 

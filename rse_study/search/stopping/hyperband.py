@@ -24,6 +24,7 @@ class Hyperband(StoppingRule):
     """
 
     name: Literal["hyperband"] = "hyperband"
+    """of the rule"""
     factor: int = field(3, ge=2)
     """one in so many of a bracket goes on; the next rung is so many times as far, below the full budget"""
 

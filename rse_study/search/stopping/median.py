@@ -18,6 +18,7 @@ class Median(SpacedRule):
     """
 
     name: Literal["median"] = "median"
+    """of the rule"""
     num_startup: PositiveInt = 5
     """as long as fewer others got to a rung, everything goes on from it"""
 

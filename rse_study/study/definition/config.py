@@ -121,6 +121,7 @@ class Study(Spec):
     num_trials: PositiveInt = 16
     """of a search"""
     sampler: parts.Sampler = parts.Sampler()
+    """what proposes a search's trials"""
     search_seed: NonNegativeInt = 0
     """of its proposals"""
     tune_each: str = ""

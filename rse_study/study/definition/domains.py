@@ -124,6 +124,7 @@ class Log(_Interval):
     kind: ClassVar[str] = "log"
     scale: ClassVar[Scale] = "log"
     log: Numbers = field()
+    """[low, high], drawn by the logarithm"""
 
 
 class Float(_Interval):
@@ -131,6 +132,7 @@ class Float(_Interval):
 
     kind: ClassVar[str] = "float"
     float: Numbers = field()
+    """[low, high]"""
 
 
 class Int(_Interval):
@@ -139,6 +141,7 @@ class Int(_Interval):
     kind: ClassVar[str] = "int"
     is_finite: ClassVar[bool] = True
     int: Integers = field()
+    """[low, high], both included"""
 
     def values(self) -> Sequence[Any]:
         return range(self.int[0], self.int[1] + 1)
@@ -151,6 +154,7 @@ class Choice(Domain):
     is_finite: ClassVar[bool] = True
     scale: ClassVar[Scale] = "none"
     choice: Choices
+    """the values"""
 
     def values(self) -> Sequence[Any]:
         return self.choice

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from math import inf
 from typing import Any
 
 from rse_study.methods import METHODS
@@ -70,7 +71,9 @@ def _values(schema: dict[str, Any]) -> str:
         return ""
     if kind == "array":
         return f"list of {_values(schema.get('items', {})) or 'values'}"
-    bounds = " ".join(f"{sign} {schema[key]:g}" for key, sign in BOUNDS.items() if key in schema)
+    bounds = " ".join(
+        f"{sign} {schema[key]:g}" for key, sign in BOUNDS.items() if abs(schema.get(key, inf)) < 1e15
+    )
     return f"{ {'string': 'text', 'object': 'mapping'}.get(kind, kind) } {bounds}".strip()
 
 

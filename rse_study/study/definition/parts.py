@@ -38,6 +38,7 @@ class Resources(Spec):
     executor: Literal["auto", "train", "inline"] = "auto"
     """auto: train for GPUs or several workers, else inline"""
     workers: PositiveInt = 1
+    """processes that train a cell together, each on its share of the batch"""
     threads: PositiveInt = 1
     """CPU threads of each worker"""
     gpus: float = field(0, ge=0, le=1)
@@ -130,7 +131,9 @@ class Objective(Spec):
     """
 
     metric: SelectingMetric = "dev"
+    """of dev pairs at the last step, or the kept checkpoint; of training; or of what is replayed under attack"""
     direction: Literal["maximize", "minimize"] = "maximize"
+    """which way is better"""
 
     @model_validator(mode="after")
     def _towards_the_better(self) -> "Objective":
@@ -169,6 +172,7 @@ class Sampler(Spec):
     """
 
     name: Literal["tpe", "gp", "cma_es", "nsga2", "nsga3", "random", "quasi_random", "grid"] = "tpe"
+    """which of Optuna's"""
     num_startup: PositiveInt = 6
     """random draws before `tpe` or `gp` proposes"""
     population_size: int = field(10, ge=4, neutral=10)
