@@ -32,6 +32,13 @@ EXPLAINED = (
 
 def how_compared(contents: Contents, comparison: Comparison | None) -> str:
     """Return a paragraph on how rows were compared, to paste into a paper."""
+    told = _how_rows_compared(contents, comparison)
+    num = len(comparison.planned.compared) if comparison else 0
+    family = f"Planned contrasts ({num}) are a family apart: their intervals hold for all of them at once."
+    return f"{told} {family}" if num else told
+
+
+def _how_rows_compared(contents: Contents, comparison: Comparison | None) -> str:
     measure = label_of(contents.study.objective)
     if comparison is None:
         return _how_confirmed(contents, measure)

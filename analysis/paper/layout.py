@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from analysis import search
-from analysis.answer import family_table
+from analysis.answer import family_table, planned_notes
 from analysis.columns_table import columns_of_numbers, printed_table
 from analysis.comparison import SCALES, Comparison, comparison_of
 from analysis.comparison_table import claims_table, printed_rows, rows_table
@@ -31,9 +31,9 @@ def write_layouts(comparison: Comparison, folder: Path, cited: str = "") -> list
     """Write a study's files into a folder, which is created, and return them.
 
     `<study>.csv` (with every difference as a number), `.tex`, `-contrasts.csv` if there is a baseline, `-planned.csv`
-    if the study's file plans contrasts, `-claims.csv` if there are claims, `-effects.csv` and `-effects.tex` of a
-    factorial design, and `-columns.csv` and `-columns.tex` if the columns of the paper's table have metrics of their
-    own. `cited` identifies the study in a LaTeX comment.
+    and `-planned.tex` if the study's file plans contrasts, `-claims.csv` if there are claims, `-effects.csv` and
+    `-effects.tex` of a factorial design, and `-columns.csv` and `-columns.tex` if the columns of the paper's table have
+    metrics of their own. `cited` identifies the study in a LaTeX comment.
     """
     table = rows_table(comparison)
     plain = table.apply(lambda column: column if column.name == "row" else column.str.replace(MINUS, "-"))
@@ -61,6 +61,8 @@ def latex_layouts(comparison: Comparison, cited: str = "") -> dict[str, str]:
         texts["-columns.tex"] = latex(table, columns_caption(comparison, table), comment, f"{label}-columns")
     if len(effects := family_table(comparison.effects)):
         texts["-effects.tex"] = latex(effects, effects_caption(comparison), comment, f"{label}-effects")
+    if len(planned := family_table(comparison.planned)):
+        texts["-planned.tex"] = latex(planned, planned_caption(comparison), comment, f"{label}-planned")
     return texts
 
 
@@ -165,6 +167,16 @@ def effects_caption(comparison: Comparison) -> str:
     encoder = f" Encoder {comparison.encoder}." if comparison.encoder else ""
     how = "differences between two levels; their 95% intervals hold for all effects at once."
     told = f"{comparison.name}: {comparison.label}. {design.capitalize()}: {how}{encoder}"
+    return f"{told}{so_far(comparison.is_complete)}{_scale(comparison)}"
+
+
+def planned_caption(comparison: Comparison) -> str:
+    """Return the caption of the planned contrasts."""
+    encoder = f" Encoder {comparison.encoder}." if comparison.encoder else ""
+    how = "Planned contrasts of rows, paired by seed; their 95% intervals hold for all of them at once."
+    told = " ".join(
+        [f"{comparison.name}: {comparison.label}. {how}{encoder}", *planned_notes(comparison.planned)]
+    )
     return f"{told}{so_far(comparison.is_complete)}{_scale(comparison)}"
 
 

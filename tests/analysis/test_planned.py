@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.paper.kit import how_compared
+from analysis.paper.layout import write_layouts
 from analysis.report import render
 from analysis.sections.opening import answer
 from rse_study import open_study
@@ -57,6 +59,9 @@ def test_they_lead_the_answer_the_page_and_the_check(tmp_path, contents):
     assert told.index("for all 2 at once") < told.index("Of 4 rows compared with SimCSE")
     page = render(contents(folder), comparison)
     assert 'id="section-planned-contrasts"' in page
+    assert "Planned contrasts (2) are a family apart" in how_compared(contents(folder), comparison)
+    written = {path.name: path for path in write_layouts(comparison, tmp_path / "out")}
+    assert "gradient minus noise" in written["tabled-planned.tex"].read_text(encoding="utf-8")
     first = page[page.index('class="first"') : page.index("How this was decided")]
     assert "gradient minus noise, beta = 2" in first
 
