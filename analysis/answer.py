@@ -233,7 +233,7 @@ def with_effects(answer: StudyAnswer, comparison: Comparison, decimals: int) -> 
         f"{_interval(one, decimals)}"
         for one in named.itertuples()
     )
-    how_many = f"{len(shown)} {'is' if len(shown) == 1 else 'are'} shown" if len(shown) else "none is shown"
+    how_many = f"{len(shown) or 'none'} {'differ' if len(shown) > 1 else 'differs'} from 0"
     largest = "" if len(named) == len(shown) else "the largest: "
     told = f"Of {counted(len(known), 'effect')} of {len(found.factors)} factors, {how_many}; {largest}{texts}"
     intervals = "confidence sequences" if found.is_anytime else "intervals"
@@ -265,7 +265,7 @@ def with_planned(answer: StudyAnswer, comparison: Comparison, decimals: int) -> 
 
 def _few_contrasts(known: pd.DataFrame, decimals: int) -> str:
     texts = [f"{one.contrast} is {_verdict(one)}, {_mean(one, decimals)}" for one in known.itertuples()]
-    return f"As planned: {'; '.join(texts)}"
+    return f"Planned: {'; '.join(texts)}"
 
 
 def _many_contrasts(known: pd.DataFrame, decimals: int) -> str:
@@ -274,7 +274,7 @@ def _many_contrasts(known: pd.DataFrame, decimals: int) -> str:
     counts = join_words(f"{num} {'is' if num == 1 else 'are'} {verdict}" for verdict, num in numbers.items())
     shown = known[known["verdict"].isin(SIDES)]
     named = shown if len(shown) else known
-    named = named.loc[named["mean"].abs().nlargest(MOST).index.sort_values()]
+    named = named.loc[named["mean"].abs().nlargest(MOST).index]
     texts = join_words(f"{one.contrast} {_mean(one, decimals)}" for one in named.itertuples())
     return f"Of {len(known)} planned contrasts, {counts}; the largest: {texts}"
 

@@ -91,7 +91,10 @@ def least_difference(contents: Contents, comparison: Comparison | None) -> str:
         num_together, label = sum(one.num_together for one in found), found[0].measure if found else ""
         least = max((one.resolvable(num_together) for one in found), default=0.0)
     points = " points" * ("x100" in label)
-    return f"{show_number(least, contents.decimals)}{points}" if least > NOTHING else ""
+    if not least > NOTHING:
+        return ""
+    shown = show_number(least, contents.decimals)
+    return f"{shown if float(shown) else f'{least:.1g}'}{points}"
 
 
 def inert_line(contents: Contents) -> str:

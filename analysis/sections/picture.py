@@ -60,7 +60,7 @@ def picture(contents: Contents, comparison: Comparison | None) -> str:
 
 def _marks(contents: Contents) -> str:
     grey = " Grey: within the margin." if margin_of(contents.study) else ""
-    return f"Full marks: the interval excludes 0.{grey}"
+    return f"Filled dots: the interval excludes 0.{grey}"
 
 
 def _forest(contents: Contents, frame: pd.DataFrame) -> go.Figure:

@@ -69,7 +69,7 @@ def test_the_table_has_every_effect_and_of_a_fraction_what_its_sum_is_of(full, h
 def test_the_answer_names_the_effects_that_are_shown_before_the_rows(full, half, read):
     told = answer(full[1], full[0])
     assert told.shows_difference
-    assert told.text.startswith("Of 10 effects of 4 factors, 3 are shown; ")
+    assert told.text.startswith("Of 10 effects of 4 factors, 3 differ from 0; ")
     assert all(f"{effect} +1.00 [" in told.text for effect in ("PGD", "eta", "PGD x eta"))
     assert "the study names no baseline" not in told.text
     assert "PGD x eta (with masks x RTD) +1.00" in answer(half[1], half[0]).text
@@ -79,7 +79,7 @@ def test_the_answer_names_the_effects_that_are_shown_before_the_rows(full, half,
     }
     comparison, found = read(rows=noise | {"SimCSE": (60.0, 60.5, 60.0, 60.2, 60.1)}, baseline="SimCSE")
     text = answer(found, comparison).text
-    assert text.startswith("Of 7 effects of 4 factors, none is shown; the largest: ")
+    assert text.startswith("Of 7 effects of 4 factors, none differs from 0; the largest: ")
     assert "Of 8 rows compared with SimCSE, 8 are better" in text
 
 

@@ -49,7 +49,7 @@ def test_they_lead_the_answer_the_page_and_the_check(tmp_path, contents):
     folder = tabled.make(tmp_path / "gains", SCORES, contrasts=BY_BETA, baseline="SimCSE")
     comparison = tabled.comparison_of(folder)
     told = answer(contents(folder), comparison).text
-    assert told.startswith("As planned: gradient minus noise, beta = 1 is better, +2.90 [")
+    assert told.startswith("Planned: gradient minus noise, beta = 1 is better, +2.90 [")
     assert "; gradient minus noise, beta = 2 is undecided, +0.20 [" in told
     assert "for all 2 at once" in told
     assert "rows compared with SimCSE" not in told
@@ -106,7 +106,7 @@ def test_one_with_too_few_seeds_and_a_row_that_failed_are_named(tmp_path, conten
     folder = tabled.make(tmp_path, rows, contrasts=contrasts)
     comparison = tabled.comparison_of(folder)
     told = answer(contents(folder), comparison).text
-    assert told.startswith("As planned: A minus B is better, +2.75 [")
+    assert told.startswith("Planned: A minus B is better, +2.75 [")
     assert "fewer than 3 seeds have all their rows: A minus C." in told
     assert "Cells of C failed." in told
     assert "Verdicts follow" in render(contents(folder), comparison), "without a baseline, too"
