@@ -58,15 +58,11 @@ def _values(schema: dict[str, Any]) -> str:
         return ", ".join(dict.fromkeys(filter(None, map(_values, schema["anyOf"]))))
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
-        return f"[{name}]({'methods.md' if name in ELSEWHERE else f'#{name.lower()}'})"
+        return "[see there](methods.md)" if name in ELSEWHERE else f"[{name}](#{name.lower()})"
     kind = schema.get("type", "")
     if "const" in schema or "enum" in schema:
         found = schema.get("enum", [schema.get("const")])
-        return (
-            ", ".join(f"`{_plain(one)}`" for one in found)
-            if len(found) <= 12
-            else f"one of {len(found)} names"
-        )
+        return ", ".join(f"`{_plain(one)}`" for one in found) if len(found) <= 12 else "names in the schema"
     if kind in ("null", "") or schema in (FRACTION, PATTERN):
         return ""
     if kind == "array":
