@@ -134,18 +134,19 @@ def _seeds_text(contrasts: Iterable[ComparedContrast]) -> str:
 
 
 def _without_baseline(comparison: Comparison, decimals: int) -> str:
-    if not (best := _best_text(comparison, decimals)):
+    if not (best := _best_row(comparison, decimals)):
         return "No answer: no row has a score."
-    told = f"{best}, but is not shown to be better"
+    end, row, mean = best
+    told = f"{row} has the {end} mean, {mean}, but is not shown to be better"
     return f"No answer with an interval: the study names no baseline to compare with; {told}."
 
 
-def _best_text(comparison: Comparison, decimals: int) -> str:
+def _best_row(comparison: Comparison, decimals: int) -> tuple[str, str, str] | None:
     means, is_less = comparison.scores.table.mean(axis=1).dropna(), comparison.scores.less_is_better
     if means.empty:
-        return ""
+        return None
     row = means.idxmin() if is_less else means.idxmax()
-    return f"{row} has the {'lowest' if is_less else 'highest'} mean, {show_number(means[row], decimals)}"
+    return "lowest" if is_less else "highest", str(row), show_number(means[row], decimals)
 
 
 def claims_answer(comparison: Comparison | None) -> str:
@@ -252,15 +253,18 @@ def with_planned(answer: StudyAnswer, comparison: Comparison, decimals: int) -> 
         return answer
     loses = any(one is not None and one.verdict == "worse" for one in comparison.compared.values())
     others = [answer.text] if loses or comparison.effects.effects else _troubles(comparison)
-    best = f"{_best_text(comparison, decimals)}."
+    end, row, mean = _best_row(comparison, decimals) or ("", "", "")
+    best = f"{end.capitalize()} mean: {row}, {mean}." if row else ""
     if known.empty:
-        return StudyAnswer(" ".join([*planned_notes(found), best, *others]))
+        return StudyAnswer(" ".join(filter(None, [*planned_notes(found), best, *others])))
     told = _few_contrasts(known, decimals) if len(known) <= MOST else _many_contrasts(known, decimals)
     intervals = f"{'confidence sequence' if found.is_anytime else 'interval'}{'s' * (len(known) > 1)}"
     at_once = f" for all {len(known)} at once" * (len(known) > 1)
     texts = [f"{told} (95% {intervals}{at_once}).", *planned_notes(found), best, *others]
     is_apart = any(one.verdict in SIDES and not _is_suggestive(one) for one in known.itertuples())
-    return StudyAnswer(" ".join(texts), is_settled=True, shows_difference=is_apart or answer.shows_difference)
+    return StudyAnswer(
+        " ".join(filter(None, texts)), is_settled=True, shows_difference=is_apart or answer.shows_difference
+    )
 
 
 def _few_contrasts(known: pd.DataFrame, decimals: int) -> str:
