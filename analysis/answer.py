@@ -288,8 +288,7 @@ def _mean(one: Any, decimals: int) -> str:
 
 
 def _verdict(one: Any) -> str:
-    within = replace(Criterion(), margin=one.margin, unit=one.unit).within
-    return f"the same{within}" if one.verdict == "same" else _verdict_word(one)
+    return f"the same{_rule_of(one).within}" if one.verdict == "same" else _verdict_word(one)
 
 
 def _verdict_word(one: Any) -> str:
@@ -298,11 +297,19 @@ def _verdict_word(one: Any) -> str:
 
 
 def _is_suggestive(one: Any) -> bool:
-    """Whether Holm's p of a frame's row disagrees with the interval that decides, and could."""
+    deciding = Interval(
+        one.simultaneous_low, one.simultaneous_high
+    )  # of a confidence sequence nothing is suggestive
+    return _rule_of(one).disagrees(deciding, one.p_holm, one.least_p_holm)
+
+
+def _rule_of(one: Any) -> Criterion:
+    """Return the criterion of a row of a frame."""
     is_lost = one.verdict == "undecided" and one.excludes_zero
-    if one.criterion == "anytime" or one.verdict == "same" or is_lost or not one.least_p_holm <= 1 - LEVEL:
-        return False
-    return bool(one.excludes_zero != (one.p_holm <= 1 - LEVEL))
+    less = one.less_is_better
+    return Criterion(
+        one.criterion == "anytime", "", one.margin, one.unit, less_is_better=less, is_lost=is_lost
+    )
 
 
 def planned_notes(found: PlannedContrasts) -> list[str]:

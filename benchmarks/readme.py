@@ -35,14 +35,9 @@ def main(arguments: list[str] | None = None) -> None:
             page = Path(folder) / "report.html"
             run("rse-study", "report", str(study), "--out", str(page))
             shot = f"--screenshot={options.picture.resolve()}"
-            command = [
-                "chromium",
-                *SCREEN,
-                f"--user-data-dir={folder}/profile",
-                f"--window-size={SIZE}",
-                shot,
-            ]
-            subprocess.run([*command, page.as_uri()], check=True, timeout=120, capture_output=True)
+            own = (f"--user-data-dir={folder}/profile", f"--window-size={SIZE}", shot)
+            command = ("chromium", *SCREEN, *own, page.as_uri())
+            subprocess.run(command, check=True, timeout=300, capture_output=True)
     text = options.readme.read_text(encoding="utf-8")
     options.readme.write_text(with_blocks(text, output), encoding="utf-8")
 
@@ -60,13 +55,12 @@ def with_blocks(readme: str, output: str) -> str:
     return OUTPUT.sub(lambda _: f"{shown.rstrip()}\n", readme, count=1)
 
 
-def run(*command: str) -> str:
+def run(*words: str) -> str:
     """Return what a command prints on a terminal; it may end with any code."""
-    line = shlex.join([str(Path(sys.executable).parent / command[0]), *command[1:]])
-    ended = subprocess.run(
-        ["script", "-qc", line, "/dev/null"],
-        capture_output=True, text=True, timeout=300, env=os.environ | {"COLUMNS": str(WIDTH), "LANG": "C.UTF-8"},
-    )  # fmt: skip
+    line = shlex.join([str(Path(sys.executable).parent / words[0]), *words[1:]])
+    terminal = os.environ | {"TERM": "xterm", "COLUMNS": str(WIDTH), "NO_COLOR": "1", "LANG": "C.UTF-8"}
+    command = ("script", "-qc", line, "/dev/null")
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, env=terminal)
     return ended.stdout.replace("\r\n", "\n")
 
 

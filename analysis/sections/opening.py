@@ -81,8 +81,7 @@ def least_difference(contents: Contents, comparison: Comparison | None) -> str:
     if comparison is not None:
         known, label = [one for one in comparison.compared.values() if one], contents.label
         leading = comparison.planned if len(comparison.planned.compared) else comparison.effects
-        least = comparison.resolvable
-        is_anytime = any(one.criterion.is_anytime for one in known)
+        least, is_anytime = comparison.resolvable, any(one.criterion.is_anytime for one in known)
         if len(leading.compared):  # the family that the picture shows
             least, is_anytime = float(leading.compared["resolvable"].median()), leading.is_anytime
         least = 0.0 if is_anytime else least
@@ -183,10 +182,10 @@ def _how_sure(row: str, comparison: Comparison) -> str:
 
 def criterion_text(contents: Contents, comparison: Comparison | None) -> str:
     """Say what decides the verdicts, and why; "" where nothing is compared."""
-    if comparison is not None and not comparison.criterion_text and len(comparison.planned.compared):
-        return comparison.scores.criterion.sentence(len(comparison.planned.compared), "contrast")
     if comparison is not None:
-        return f"{comparison.criterion_text} {comparison.scores.criterion.assumption}".strip()
+        own, num = comparison.scores.criterion, len(comparison.planned.compared)
+        text = comparison.criterion_text or (own.sentence(num, "contrast") if num else "")
+        return f"{text} {own.assumption}".strip()
     found = _judged(contents)
     num_together = sum(one.num_together for one in found)
     rule = found[0].criterion if found else None

@@ -112,6 +112,14 @@ def test_one_with_too_few_seeds_and_a_row_that_failed_are_named(tmp_path, conten
     assert "Verdicts follow" in render(contents(folder), comparison), "without a baseline, too"
 
 
+def test_a_verdict_that_the_exact_test_contradicts_is_suggestive_and_settles_nothing(tmp_path, contents):
+    rows = {"A": tuple(60.0 + gain for gain in (0.1, 0.2, 0.1, 0.3, 0.1, 0.2, 0.1, 9.0)), "B": (60.0,) * 8}
+    folder = tabled.make(tmp_path, rows, contrasts={"A minus B": {"A": 1, "B": -1}})
+    found = answer(contents(folder), tabled.comparison_of(folder))
+    assert found.text.startswith("Planned: A minus B is undecided, suggestive, +1.26 [")
+    assert not found.shows_difference
+
+
 def test_a_row_is_found_at_each_value_whatever_the_order_of_axes_and_with_commas_in_texts():
     axes = {"ascent": ("gradient", "noise"), "template": ("[X], a", "[X]")}
     written = {"gradient": 1, "noise": "-1", "by": "template"}
