@@ -50,7 +50,7 @@ num_trials=abc -> num_trials = 'abc': must be an integer
 name=Bad Name -> name = 'Bad Name': must match
 objective.metric=test -> objective.metric: 'test' is a test split, which can never select
 objective.metric=dve -> objective.metric: 'dve' is not produced by training. Did you mean 'dev'?
-objective.direction=maximise -> objective.direction = 'maximise': must be 'maximize' or 'minimize'. Did you mean
+objective.direction=maximise -> objective.direction = 'maximise': must be 'maximize' or 'minimize' (which way is better)
 objective.metric=robust/spearmn -> is not produced by training. Did you mean 'robust/spearman'?
 objective.metric=robust/drift -> objective: a better 'robust/drift' is found by `direction: minimize`
 objective={metric: robust/spearman, direction: minimize} -> objective: a better 'robust/spearman' is found by
