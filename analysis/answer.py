@@ -125,7 +125,10 @@ def _all_text(rows: RowsByVerdict, baseline: str) -> str:
 
 def _largest_text(contrasts: Mapping[str, ComparedContrast], decimals: int) -> str:
     row, one = max(contrasts.items(), key=lambda pair: abs(pair[1].mean))
-    return f"{row}, {comparison_table.show_difference(one, decimals)}"
+    shown = [show_signed(other.mean, decimals) for other in contrasts.values()]
+    num_level = shown.count(show_signed(one.mean, decimals)) - 1
+    level = f" (level with {counted(num_level, 'other')})" if num_level else ""
+    return f"{row}{level}, {comparison_table.show_difference(one, decimals)}"
 
 
 def _seeds_text(contrasts: Iterable[ComparedContrast]) -> str:

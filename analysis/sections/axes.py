@@ -6,6 +6,7 @@ from analysis import page
 from analysis.contents import BASE, Contents
 from analysis.figures import search_features
 from analysis.formats import counted, join_words, show_condition, show_signed, show_with_interval
+from analysis.search_answer import UNIT
 
 FEW = 30  # trials below which an importance is mostly noise
 EVALUATORS = {
@@ -145,7 +146,8 @@ def path_answer(contents: Contents) -> str:
     sure = flips[flips["gain_low"] * flips["gain_high"] > 0]
     gains = (f"{axis} {show_signed(gain, contents.decimals)}" for axis, gain in sure[["axis", "gain"]].values)
     told = f"{join_words(gains)} (each interval alone excludes 0)" if len(sure) else "no interval excludes 0"
-    return f"Gains and losses along the ablation path: {told}."
+    measure = contents.label.removesuffix(UNIT)
+    return f"Gains and losses on {measure} along the ablation path: {told}."
 
 
 def path_table(frame: pd.DataFrame, decimals: int, *, less_is_better: bool = False) -> pd.DataFrame:

@@ -26,6 +26,7 @@ FEW = 4  # planned contrasts, beside which there is room for the rows
 MOST_ROWS = 8
 """rows of the picture; the others stand in the section that it leads to"""
 ONCE = "Each dot is a trial that ran once."
+ALONG_PATH = "gain on the path"
 UNSURE = "undecided"
 """of a gain whose interval includes 0"""
 
@@ -139,7 +140,7 @@ def _path(contents: Contents) -> Picture | None:
         for one in kept[kept["place"] > 0].itertuples()
     }
     shown = settings(contents, table)[["axis", BASE, "best"]]
-    shown = shown.assign(gain=[gains.get(axis, "") for axis in shown["axis"]])
+    shown = shown.assign(**{ALONG_PATH: [gains.get(axis, "") for axis in shown["axis"]]})
     less_is_better = contents.study.objective.direction == "minimize"
     drawn = draw_path(kept, contents.label, contents.decimals, less_is_better=less_is_better)
     drawn.update_layout(showlegend=False, height=drawn.layout.height - 50)

@@ -130,7 +130,7 @@ def test_a_picture_beside_a_small_table_follows_the_answer_and_goes_before_the_f
 ):
     for folder, comparison, table in (
         (search_dir, None, "axis base best"),
-        (path_dir, None, "axis base best gain"),
+        (path_dir, None, "axis base best gain on the path"),
         (tabled.make(tmp_path, {"base": (50.0, 51.0, 52.0), "row": (55.0, 56.5, 57.0)}, baseline="base"), True,
          "row mean against base"),
     ):  # fmt: skip
