@@ -127,7 +127,7 @@ def _largest_text(contrasts: Mapping[str, ComparedContrast], decimals: int) -> s
     row, one = max(contrasts.items(), key=lambda pair: abs(pair[1].mean))
     shown = [show_signed(other.mean, decimals) for other in contrasts.values()]
     num_level = shown.count(show_signed(one.mean, decimals)) - 1
-    level = f" (level with {counted(num_level, 'other')})" if num_level else ""
+    level = f" (tied with {counted(num_level, 'other')})" if num_level else ""
     return f"{row}{level}, {comparison_table.show_difference(one, decimals)}"
 
 

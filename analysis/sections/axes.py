@@ -145,7 +145,7 @@ def path_answer(contents: Contents) -> str:
     flips = frame[frame["is_kept"] & (frame["place"] > 0)]
     sure = flips[flips["gain_low"] * flips["gain_high"] > 0]
     gains = (f"{axis} {show_signed(gain, contents.decimals)}" for axis, gain in sure[["axis", "gain"]].values)
-    told = f"{join_words(gains)} (each interval alone excludes 0)" if len(sure) else "no interval excludes 0"
+    told = f"{join_words(gains)} (95% intervals, each alone)" if len(sure) else "no interval excludes 0"
     measure = contents.label.removesuffix(UNIT)
     return f"Gains and losses on {measure} along the ablation path: {told}."
 

@@ -72,7 +72,7 @@ def strip(contents: Contents, comparison: Comparison | None) -> dict[str, str]:
         spent: seconds,
         "failed": str(numbers["failed"]),
         "attempts lost": str(len(lost) or ""),
-        "the least difference that 4 of 5 such studies find": least_difference(contents, comparison),
+        "smallest difference found with 80% power": least_difference(contents, comparison),
     }
 
 
@@ -83,7 +83,7 @@ def least_difference(contents: Contents, comparison: Comparison | None) -> str:
         leading = comparison.planned if len(comparison.planned.compared) else comparison.effects
         least, is_anytime = comparison.resolvable, any(one.criterion.is_anytime for one in known)
         if len(leading.compared):  # the family that the picture shows
-            least, is_anytime = float(leading.compared["resolvable"].median()), leading.is_anytime
+            least, is_anytime = float(leading.compared["resolvable"].max()), leading.is_anytime
         least = 0.0 if is_anytime else least
     else:
         found = _judged(contents)
@@ -109,7 +109,10 @@ def inert_line(contents: Contents) -> str:
     rows, every = [f'"{row}"' for row in inert], len(contents.checks)
     where = named_rows(rows, every) if 0 < len(rows) <= FEW_INERT else f"{len(rows)} of {every} rows"
     names = join_words(dict.fromkeys(part for parts in inert.values() for part in parts))
-    line = f"Without effect in {where}: {names}." if inert else sentences[0]
+    line = f"Without effect in {where}: {names}."
+    if len({*map(tuple, inert.values())}) > 1:
+        line = f"In {where}, at least one of these parts had no effect: {names}."
+    line = line if inert else sentences[0]
     more = page.link("#section-inside-a-step", "The checks of every row") if len(contents.diagnostics) else ""
     return page.folded(line, *map(page.paragraph, sentences), more, kind="note")
 

@@ -17,6 +17,7 @@ from analysis.figures.searched import history_of
 from analysis.formats import show_signed
 from analysis.scores import result_scores
 from analysis.search import settings, trials
+from analysis.search_answer import UNIT
 from analysis.sections.front import front_data, front_table
 from rse_study.results.comparing.contrasts import Family
 from rse_study.results.records import BASELINES
@@ -126,6 +127,7 @@ def _front(contents: Contents) -> Picture | None:
     places = [objective_decimals(one) for one in study.all_objectives]
     drawn = draw_front(frame, names, study.directions, places)
     shown = front_table(contents, frame)[["trial", "", *names]].head(MOST_ROWS)
+    shown.columns = shown.columns.str.removesuffix(UNIT)
     return Picture(drawn, frame, shown, "#section-front", ONCE)
 
 
