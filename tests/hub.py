@@ -9,6 +9,7 @@ import http.server
 import json
 import re
 import threading
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -24,6 +25,12 @@ ADDRESSES = {
     "paths": re.compile(REPOSITORY + r"/paths-info/"),
     "raw": re.compile(r"/raw/(?P<path>.+)"),
     "archive": re.compile(r"/archives/(?P<repository>[^/]+/[^/]+)/tar.gz/(?P<commit>\w+)"),
+    "create": re.compile(r"/api/repos/create"),
+    "checked": re.compile(r"/api/validate-yaml"),
+    "modes": re.compile(REPOSITORY + r"/preupload/"),
+    "large": re.compile(r"/(?P<name>[^/]+/[^/]+)\.git/info/lfs/objects/batch"),
+    "stored": re.compile(r"/lfs/(?P<name>[^/]+/[^/]+)/(?P<oid>\w+)"),
+    "commit": re.compile(REPOSITORY + r"/commit/"),
     "info": re.compile(REPOSITORY + r"(?:/revision/[^/?]+)?$"),
 }
 
@@ -42,7 +49,51 @@ class Hub(http.server.BaseHTTPRequestHandler):
                 return getattr(self, f"_{kind}")(**found.groupdict())
         return self._absent("Entry")
 
-    do_HEAD = do_POST = do_GET  # noqa: N815
+    do_HEAD = do_POST = do_PUT = do_GET  # noqa: N815
+
+    def _body(self) -> bytes:
+        return self.rfile.read(int(self.headers["Content-Length"]))
+
+    def _create(self) -> None:
+        asked = json.loads(self._body())
+        name = f"{asked['organization']}/{asked['name']}"
+        self.server.private[name] = asked.get("visibility") == "private" or asked.get("private", False)
+        self.server.tokens.append(self.headers.get("Authorization", ""))
+        (self.server.root / "models" / name).mkdir(parents=True, exist_ok=True)
+        self._json({"url": f"{self.server.address}/{name}"})
+
+    def _checked(self) -> None:
+        self._body()
+        self._json({"errors": [], "warnings": []})
+
+    def _modes(self, kind: str, name: str) -> None:
+        """Weights go their own way, as large files."""
+        files = [file["path"] for file in json.loads(self._body())["files"]]
+        self._json({"files": [
+            {"path": path, "uploadMode": "lfs" if path.endswith(".safetensors") else "regular", "shouldIgnore": False}
+            for path in files
+        ]})  # fmt: skip
+
+    def _large(self, name: str) -> None:
+        objects = json.loads(self._body())["objects"]
+        address = f"{self.server.address}/lfs/{name}"
+        self._json({"transfer": "basic", "objects": [
+            {"oid": one["oid"], "size": one["size"], "actions": {"upload": {"href": f"{address}/{one['oid']}"}}}
+            for one in objects
+        ]})  # fmt: skip
+
+    def _stored(self, name: str, oid: str) -> None:
+        self.server.large[oid] = self._body()
+        self._json({})
+
+    def _commit(self, kind: str, name: str) -> None:
+        for line in map(json.loads, self._body().splitlines()):
+            if line["key"] in ("file", "lfsFile"):
+                value, path = line["value"], self.server.root / "models" / name / line["value"]["path"]
+                path.parent.mkdir(parents=True, exist_ok=True)
+                is_large = line["key"] == "lfsFile"
+                path.write_bytes(self.server.large[value["oid"]] if is_large else b64decode(value["content"]))
+        self._json({"commitUrl": f"{self.server.address}/{name}/commit/{COMMIT}", "commitOid": COMMIT})
 
     def _file(self, kind: str, name: str, path: str) -> None:
         folder = self._folder(kind, name)
@@ -69,7 +120,15 @@ class Hub(http.server.BaseHTTPRequestHandler):
     def _info(self, kind: str, name: str) -> None:
         folder = self._folder(kind, name)
         files = [{"rfilename": str(file.relative_to(folder))} for file in folder.rglob("*") if file.is_file()]
-        self._json({"id": name, "sha": COMMIT, "siblings": files, "tags": []})
+        self._json(
+            {
+                "id": name,
+                "sha": COMMIT,
+                "siblings": files,
+                "tags": [],
+                "private": self.server.private.get(name, False),
+            }
+        )
 
     def _folder(self, kind: str, name: str) -> Path:
         return self.server.root / ("datasets" if "datasets" in kind else "models") / name
@@ -129,6 +188,9 @@ class HubServer(http.server.ThreadingHTTPServer):
         self.asked: list[tuple[str, str, str | None]] = []
         self.cut: dict[str, int] = {}
         self.knows_ranges = True
+        self.private: dict[str, bool] = {}
+        self.tokens: list[str] = []
+        self.large: dict[str, bytes] = {}
         self.address = f"http://127.0.0.1:{self.server_port}"
 
 

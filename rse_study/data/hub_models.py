@@ -22,6 +22,7 @@ LIKE_A_PATH = ("/", "./", "../", "~")
 SECONDS = 3.0
 """wait for the hub; whoever waits longer works without it"""
 CONFIG, MODULES, TOKENIZER = "config.json", "modules.json", "tokenizer_config.json"
+CARD = "README.md"
 OF_EACH = ".gitattributes"
 """file of each repository, which is fetched last: all others that are read are in the cache then"""
 KINDS = ("model.safetensors", "pytorch_model.bin")
@@ -80,10 +81,10 @@ def missing_file(name: str, revision: str = "main", *files: str) -> str:
     """
     if Path(name).is_dir():
         return ""
-    stored = [kind for kind in KINDS if _model_file(name, kind, revision)]
-    index = next(filter(None, (_model_file(name, f"{kind}.index.json", revision) for kind in KINDS)), None)
+    stored = [kind for kind in KINDS if model_file(name, kind, revision)]
+    index = next(filter(None, (model_file(name, f"{kind}.index.json", revision) for kind in KINDS)), None)
     weights = stored[:1] or (_shards(index) if index else KINDS[:1])
-    described = [TOKENIZER, OF_EACH if _model_file(name, MODULES, revision) else MODULES, *files]
+    described = [TOKENIZER, OF_EACH if model_file(name, MODULES, revision) else MODULES, *files]
     needed = [CONFIG, *weights, *([] if _cached(name, OF_EACH, revision) else described)]
     return next((file for file in needed if not _cached(name, file, revision)), "")
 
@@ -113,7 +114,7 @@ def _shards(index: Path) -> list[str]:
 def described_folder(model: Model, *folders: Path) -> Path | None:
     """Return the folder of a model that is on this machine, or in the hub's cache."""
     name, revision = ("", "") if model[0] in OUR_OWN else (local_name(model[0], *folders), model[1])
-    weights = (_model_file(name, file, revision) for file in KINDS)
+    weights = (model_file(name, file, revision) for file in KINDS)
     if name and is_model(Path(name)):
         return Path(name)
     return next((path.parent for path in weights if path and (path.parent / CONFIG).is_file()), None)
@@ -121,7 +122,7 @@ def described_folder(model: Model, *folders: Path) -> Path | None:
 
 def lacks_masked_lm_head(name: str, revision: str = "main") -> bool:
     """Whether a model that is on this machine was saved without a masked-LM head."""
-    config, weights = (_model_file(name, file, revision) for file in (CONFIG, "model.safetensors"))
+    config, weights = (model_file(name, file, revision) for file in (CONFIG, "model.safetensors"))
     if not (config and weights):
         return False
     classes = json.loads(config.read_text(encoding="utf-8")).get("architectures") or []
@@ -141,12 +142,17 @@ def weight_names(weights: Path) -> list[str]:
             return []
 
 
-def _model_file(name: str, file: str, revision: str) -> Path | None:
+def model_file(name: str, file: str, revision: str) -> Path | None:
     """Return a model's file in its folder or the hub's cache, if it is there."""
     if (Path(name) / file).is_file():
         return Path(name) / file
     found = _cached(name, file, revision)
     return Path(found) if isinstance(found, str) else None
+
+
+def is_in_cache(name: str, revision: str = "main") -> bool:
+    """Whether a name is that of a model of the hub which is in its cache."""
+    return isinstance(_cached(name, CONFIG, revision), str)
 
 
 def _cached(name: str, file: str, revision: str) -> Any:

@@ -1,6 +1,5 @@
 """Files made of a ledger's frames, one each, and the citation in each of them."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -14,8 +13,6 @@ from rse_study.results.comparing.comparisons import objectives_of
 from rse_study.results.comparing.contrasts import read_effects
 from rse_study.results.comparing.item_contrasts import crossed_frame, measured_items
 from rse_study.results.comparing.planned import read_planned
-from rse_study.results.files.result_file import FILE_NAME, read_result
-from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
 from rse_study.results.row_names import names_of_cells
@@ -48,27 +45,6 @@ def citation_of(study: StudyRecord, revision: int, runs: Iterable[Mapping[str, A
         *([f"sha256 of {', '.join(shown)}"] if shown else ()),
     ]
     return "; ".join(parts) + "."
-
-
-def card_of_cell(cell: Path) -> str:
-    """Return sections (Markdown) for the end of the card of a cell's model."""
-    if not (cell / FILE_NAME).is_file():
-        return ""
-    result, card, source, scores = read_result(cell), "", "", dict[str, float]()
-    study = cell.parent.parent
-    if ledger_path(study).is_file():
-        with Reader(study) as reader:
-            rows = reader.ledger.evaluations([result.identity])
-            source = f"\n## Source\n\n{citation(reader)} Cell {result.identity[:16]}.\n"
-        scores = {f"{row.task}/{row.split}": row.value for row in rows}
-    dev = [result.final[metric] for metric in ("dev/kept", "dev") if metric in result.final]
-    scores = {**dict(zip(["dev"], dev, strict=False)), **scores}
-    if scores:
-        lines = "".join(f"| {measure} | {value:.2f} |\n" for measure, value in scores.items())
-        card += (
-            f"\n## Scores\n\nOf this one cell, seed {result.seed}.\n\n| measure | score |\n|---|--:|\n{lines}"
-        )
-    return f"{card}{source}\n## Configuration\n\n```json\n{json.dumps(result.config, indent=1)}\n```\n"
 
 
 FORMULA = re.compile(r"[=@]|[-+](?!(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$)")

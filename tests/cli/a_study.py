@@ -14,6 +14,7 @@ SEARCH = StudyRecord(
     axes=(AxisRecord(name="rho", paths=("blend.rho",), kind="float", low=0.0, high=1.0),),
     num_trials=4,
     num_cells=6,
+    evaluations=("pairs/test",),
     resolved={"confirm": {"num_best": 2, "baseline": "none", "seeds": [1]}},
 )
 

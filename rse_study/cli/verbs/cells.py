@@ -14,6 +14,7 @@ import typer
 from analysis.formats import counted
 from rse_study.cli import arguments, parameters
 from rse_study.cli.models import cell_folder, find_cell
+from rse_study.cli.publishing import check_push, complete_card, publish, put_study_beside
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import CONTRADICTED, INCOMPLETE, OK
 from rse_study.cli.terminal.screen import announce, command, stderr, suggest
@@ -21,7 +22,6 @@ from rse_study.errors import InputError
 from rse_study.models.export import export
 from rse_study.models.loading import load_encoder
 from rse_study.results.bit_equality import NEAR, what_differs
-from rse_study.results.export import card_of_cell
 from rse_study.results.files.result_file import Point, Result
 from rse_study.results.files.schema import MODEL_FOLDER
 from rse_study.results.reader import Reader
@@ -168,23 +168,42 @@ def export_model(
     source: Annotated[
         str, parameters.argument("SOURCE", "A cell's folder (written by `train`), or a study that has run.")
     ],
-    directory: Annotated[Path, parameters.argument("DIR", "A new folder.")],
+    directory: Annotated[
+        Path | None, parameters.argument("[DIR]", "A new folder; default with --push: its NAME.")
+    ] = None,
     trial: Annotated[
         str,
         typer.Option(help="A study's trial: `best`, a number, TRIAL/SEED, or an identity's first digits."),
     ] = "best",
+    push: Annotated[
+        str, typer.Option(metavar="ORG/NAME", help="Also upload the folder to this new model of the hub.")
+    ] = "",
+    public: Annotated[
+        bool, typer.Option("--public", help="Whom --push shows it; default: nobody else.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Write what --push would upload, and stop.")
+    ] = False,
     store: parameters.Store = parameters.DEFAULT_STORE,
 ) -> None:
     """Write a model that transformers and sentence-transformers load.
 
-    The vectors stay the same.
+    The vectors stay the same. The card says what was measured; the study's file and archive lie in study/.
     """
+    directory = directory or Path(push.rpartition("/")[2])
+    if directory == Path():
+        raise InputError("DIR is missing", rule="an export needs a folder", remedy="Name a new folder")
+    if push and not dry_run:
+        check_push(push)
     folder = cell_folder(source, trial, store)
     arguments.require_folder(directory, where="DIR")
     with ActivityBars(stderr()) as bars, bars.waiting("reading and writing the model"):
         encoder, tokenizer = load_encoder(folder / MODEL_FOLDER)
         export(directory, encoder, tokenizer)
-        with (directory / "README.md").open("a", encoding="utf-8") as card:
-            card.write(card_of_cell(folder))
+        complete_card(directory, folder, push or directory.name)
+        put_study_beside(directory, folder)
     print(f"{directory} ({encoder.pooling} pooling, from {folder})")
+    if push and not dry_run:
+        address = publish(directory, push, is_public=public)  # whose bars are the hub's own
+        print(f"{address} ({'public' if public else 'private'})")
     suggest(command("evaluate", directory))

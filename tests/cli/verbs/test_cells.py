@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from huggingface_hub import ModelCard
 
 from rse_study.assets import prepare
 from rse_study.cli.models import find_cell
-from rse_study.models.model_files import StoredPooling, store_pooling
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, read_result
+from rse_study.results.files.schema import cell_folder
 from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord
 from rse_study.study.definition.reading import build
@@ -24,6 +25,7 @@ from rse_study.training.trial import Trial
 from tests.analysis import gridded, tabled
 from tests.cli.a_study import SEARCH, run, start
 from tests.cli.a_study import cell_of as unlike
+from tests.hub import ask_only, serve
 from tests.results.world import score_of
 
 CONFIG = {
@@ -241,24 +243,85 @@ def test_a_trial_without_a_model_cannot_be_exported(rse, ran, trial, said):
     assert said in ended.err
 
 
-def test_an_export_has_a_card_with_its_scores_configuration_and_source(rse, ran, models_folder):
-    cell = next(folder for folder in (ran / "cells").iterdir() if read_result(folder).status == "complete")
-    model = Path(shutil.copytree(models_folder / "encoder", cell / "model"))
-    with Ledger.open(ran) as ledger:
-        ledger.record_evaluations([score_of(read_result(cell).identity, 61.5)])
-    store_pooling(model, StoredPooling(pooling="cls"))
-    assert rse("export", "little", "out").code == 0
+@pytest.fixture
+def exportable(trained, recorded):
+    """A study whose one cell kept its model, with three seeds of its row."""
+    root, cell, complete = trained
+    folder = recorded(complete)
+    shutil.copytree(root / "complete", cell_folder(folder, cell.identity), dirs_exist_ok=True)
+    with Ledger.open(folder) as ledger:
+        for seed, value in enumerate((61.5, 62.5, 63.5)):
+            other = cell if seed == 0 else cell.model_copy(update={"seed": seed, "identity": f"{seed}" * 64})
+            if seed:
+                start(ledger, other)
+                ledger.record_result(complete.model_copy(update={"identity": other.identity, "seed": seed}))
+            ledger.record_evaluations([score_of(other.identity, value)])
+    return folder
+
+
+def test_an_export_has_a_card_with_scores_intervals_and_origin_and_its_study(rse, exportable):
+    ended = rse("export", "little", "out", "--trial", "0/0")
+    assert (ended.code, ended.err) == (0, "")
     card = Path("out/README.md").read_text()
-    assert card.startswith("---\n")
     for words in (
+        "---\n",
         "library_name: sentence-transformers",
-        "'pooling_mode': 'cls'",
-        "| pairs/test | 61.50 |",
+        "language: en",
+        "| pairs/test | 61.50 | 62.50 | 60.02 to 64.98 | 3 |",
         "study 'little', revision 1",
         '"unit": "steps"',
-        "seed 0",
     ):
         assert words in card, words
+    (measured,) = [one for one in ModelCard(card).data.eval_results if one.dataset_name == "pairs/test"]
+    assert (measured.metric_type, measured.metric_value) == ("pairs/test/all", 61.5)
+    assert measured.metric_args["seeds"] == [0, 1, 2]
+    assert measured.metric_args["interval_95"] == pytest.approx([60.016, 64.984], abs=1e-3)
+    assert sorted(file.name for file in Path("out/study").iterdir()) == ["little.tar.xz", "little.yaml"]
+    assert rse("unpack", "out/study/little.tar.xz", "--store", "theirs").code == 0
+
+
+def test_an_export_is_pushed_whole_and_in_private_to_what_is_new_alone(
+    rse, exportable, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+    arguments = ("export", "little", "--trial", "0/0", "--push", "ours/robust")
+    with serve(tmp_path / "hub") as server:
+        ask_only(server, tmp_path / "cache", monkeypatch)
+        assert rse(*arguments, "draft", "--dry-run").code == 0
+        assert not server.asked
+        ended = rse(*arguments)
+        assert ended.code == 0, ended.err
+        assert ended.out.splitlines()[1] == f"{server.address}/ours/robust (private)"
+        assert server.private == {"ours/robust": True}
+        assert {*server.tokens} == {"Bearer hf_secret"}
+        again = rse(*arguments, "other")
+    there = tmp_path / "hub" / "models" / "ours" / "robust"
+    sent, written = ({str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+                     for folder in (there, Path("robust")))  # fmt: skip
+    assert sent == written
+    assert again.code == 2
+    assert "ours/robust: holds" in again.err
+    assert "hf_secret" not in ended.out + again.err + "".join(map(str, sent.values()))
+
+
+@pytest.mark.parametrize(
+    ("name", "token", "said"),
+    [
+        ("robust", "hf_x", "names no account of the hub"),
+        ("ours/a b", "hf_x", "ORG/NAME"),
+        ("ours/robust", "", "there is no token for the hub. Run `hf auth login`, or set HF_TOKEN"),
+    ],
+)
+def test_a_push_that_cannot_be_is_refused_before_anything_is_written(
+    rse, exportable, monkeypatch, name, token, said
+):
+    monkeypatch.setenv("HF_TOKEN", token)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    ended = rse("export", "little", "out", "--trial", "0/0", "--push", name)
+    assert ended.code == 2
+    assert said in ended.err
+    assert not Path("out").exists()
 
 
 @pytest.mark.parametrize("directory", ["file", "file/x"])
