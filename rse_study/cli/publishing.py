@@ -111,7 +111,7 @@ def complete_card(directory: Path, cell: Path, name: str) -> None:
             dataset_name=one.measure,
             metric_type=one.metric,
             metric_value=one.value,
-            metric_args={"seed": result.seed} | one.over_seeds,
+            metric_args={"seed": result.seed, **one.over_seeds},
         )
         for one in scores
     ]
