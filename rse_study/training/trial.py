@@ -24,6 +24,7 @@ from pydantic_core import PydanticCustomError
 
 from rse_study.data.corpus import Corpus
 from rse_study.data.hub_models import Model
+from rse_study.data.own_tables import ENDINGS, IS_TABLE, PAIR, ending_of
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.recipes import REPLAYABLE
 from rse_study.methods import AnyMethod, RobustSentEmbed
@@ -97,13 +98,13 @@ def _without_repeats(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 DEV_SETS = ("STS-B", "SICK-R", "builtin")
-PAIRS_ENDING = ".tsv"
 
 
 def _set_or_file(name: str) -> str:
-    if name not in DEV_SETS and not name.endswith(PAIRS_ENDING):
+    if name not in DEV_SETS and ending_of(name) not in ENDINGS:
         # Said like a wrong choice of a Literal, which cannot hold every file's name.
-        expected = f"{', '.join(map(repr, DEV_SETS))} or a file of your own, {PAIRS_ENDING} (one TAB other TAB score)"
+        own = f"a file of your own, {', '.join(ENDINGS)} (columns {', '.join(PAIR)})"
+        expected = f"{', '.join(map(repr, DEV_SETS))} or {own}"
         raise PydanticCustomError("literal_error", "must be {expected}", {"expected": expected})
     return name
 
@@ -111,7 +112,7 @@ def _set_or_file(name: str) -> str:
 DevSet = Annotated[
     str,
     AfterValidator(_set_or_file),
-    WithJsonSchema({"anyOf": [{"enum": list(DEV_SETS)}, {"type": "string", "pattern": r"\.tsv$"}]}),
+    WithJsonSchema({"anyOf": [{"enum": list(DEV_SETS)}, {"type": "string", "pattern": IS_TABLE}]}),
 ]
 DevSets = Annotated[
     Annotated[DevSet, Tag("one")]

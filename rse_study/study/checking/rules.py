@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rse_study.data.attack_sets import tasks_seen_with
+from rse_study.data.own_tables import ENDINGS, ending_of
 from rse_study.downstream import all_evaluations
 from rse_study.evaluation import class_in, evaluation_class
 from rse_study.registry import did_you_mean
@@ -155,16 +156,25 @@ def _search_only(study: Study) -> RuleProblems:
 
 @study_rule
 def _evaluations(study: Study) -> RuleProblems:
-    known = all_evaluations()
+    known, own = all_evaluations(), {one.evaluation for one in study.own_files}
+    tasks = {name.partition("/")[0] for name in known}
     for at, name in study.located_evaluations():
         what = f"{at} = {name!r}"
-        if name.endswith("/dev") and name.replace("/dev", "/test") in known:
+        if name in own:
+            if name.partition("/")[0] in tasks:
+                yield what, "has the name of a shipped set", "Give the file another `name`"
+        elif name.endswith("/dev") and name.replace("/dev", "/test") in known:
             rule = "a dev split selects, and is measured during training; an evaluation is a test split"
             yield what, rule, f"Did you mean {name.replace('/dev', '/test')!r}?"
         elif name not in known and not class_in(name):
-            own = "One by class is named module:Class/preset, for example my_scores:Overlap/builtin"
-            yield what, "no such evaluation", own if ":" in name else did_you_mean(name, known)
-    yield from listed_twice(study.located_evaluations())
+            remedy = did_you_mean(name, known)
+            if ":" in name:
+                remedy = "One by class is named module:Class/preset, for example my_scores:Overlap/builtin"
+            if ending_of(name) in ENDINGS:
+                remedy = f"A file of your own is {{pairs: {name}}} or {{labelled: {name}}}"
+            yield what, "no such evaluation", remedy
+    remedy = "Keep one of them" + (", or give a file another `name`" if own else "")
+    yield from listed_twice(study.located_evaluations(), remedy)
 
 
 @study_rule

@@ -57,6 +57,7 @@ REMEDIES = {
     "axis_kind": "Write one of them, such as `rho: {float: [0, 1]}` or `rho: [0, 0.5, 1]`",
     "search_axis_kind": "Write one of them, such as `rho: {float: [0, 1]}`, directly below `search:`; `num_trials` and "
     "other fields of the study stand beside `search:`",
+    "own_evaluation": "Write one of them",
     "missing": "Add it",
     "too_short": "Add more of them",
     "too_long": "Remove some",
@@ -239,10 +240,10 @@ def located(at: str, values: Iterable[Any]) -> Iterator[tuple[str, Any]]:
     return ((f"{at}.{index}", value) for index, value in enumerate(values))
 
 
-def listed_twice(located_values: Iterable[tuple[str, Any]]) -> RuleProblems:
+def listed_twice(located_values: Iterable[tuple[str, Any]], remedy: str = "Keep one of them") -> RuleProblems:
     """Refuse values that stand in a list twice."""
     seen = set[Any]()
     for at, value in located_values:
         if value in seen:
-            yield f"{at} = {value!r}", "is listed twice", "Keep one of them"
+            yield f"{at} = {value!r}", "is listed twice", remedy
         seen.add(value)
