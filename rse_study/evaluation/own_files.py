@@ -4,32 +4,14 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Discriminator, Tag, WithJsonSchema, model_validator
+from pydantic import Discriminator, Tag, model_validator
 
-from rse_study.data.own_tables import (
-    ENDINGS,
-    IS_TABLE,
-    LABELLED_TEXT,
-    PAIR,
-    ending_of,
-    read_labelled_texts,
-    read_pairs,
-)
+from rse_study.data.own_tables import ENDING, PAIR, read_labelled_texts, read_pairs
 from rse_study.data.text_files import find_file
 from rse_study.evaluation.evaluations import FrozenEvaluation
-from rse_study.spec import Spec
+from rse_study.spec import Spec, field
 
-NAME = re.compile(r"\w[\w.-]*( \w[\w.-]*)*")
-LONGEST = 64  # characters of a name
-
-
-def _is_table(path: str) -> str:
-    if ending_of(path) not in ENDINGS:
-        raise ValueError(f"{path!r:.80} must end in {', '.join(ENDINGS)}. Save it as one of them")
-    return path
-
-
-TablePath = Annotated[str, AfterValidator(_is_table), WithJsonSchema({"type": "string", "pattern": IS_TABLE})]
+NAME = re.compile(r"(?=.{1,64}$)\w[\w.-]*( \w[\w.-]*)*")
 
 
 class OwnFile(Spec):
@@ -39,16 +21,12 @@ class OwnFile(Spec):
     """the field that holds its path"""
     name: str = ""
     """under which its scores are filed, before the slash; empty: that of the file, without its ending"""
-    columns: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _can_be_filed(self) -> "OwnFile":
-        if not NAME.fullmatch(self.title) or len(self.title) > LONGEST:
-            rule = f"its scores cannot be filed under {self.title!r:.80}"
-            letters = f"letters, digits and . _ - in words, {LONGEST} characters at most"
-            raise ValueError(f"{rule}. Write `name: my_{self.key}`: {letters}")
-        if len(set(self.columns)) < len(self.columns):
-            raise ValueError("columns names one twice. Name different ones")
+        if not NAME.fullmatch(self.title):
+            letters = "letters, digits and . _ - in words, at most 64 of them"
+            raise ValueError(f"{self.title!r:.80} cannot name its scores. Write `name:` ({letters})")
         return self
 
     @property
@@ -59,26 +37,26 @@ class OwnFile(Spec):
     @property
     def title(self) -> str:
         """The name before the slash."""
-        return self.name or re.sub(IS_TABLE, "", Path(self.path).name, flags=re.IGNORECASE)
-
-    @property
-    def evaluation(self) -> str:
-        """The evaluation's name, title/test or title/preset."""
-        return f"{self.title}/{getattr(self, 'preset', 'test')}"
+        return self.name or re.sub(ENDING, "", Path(self.path).name)
 
 
 class OwnPairs(OwnFile):
     """Pairs of sentences with a score, which are measured as the STS sets are."""
 
     key: ClassVar[str] = "pairs"
-    pairs: TablePath
-    """CSV, TSV, JSON Lines or Parquet of two sentences and a score on any scale"""
+    pairs: str = field(pattern=ENDING)
+    """a file of two sentences and a score on any scale: CSV, TSV, JSON Lines or Parquet"""
     columns: tuple[str, str, str] = PAIR
     """names of both sentences and the score"""
 
+    @property
+    def evaluation(self) -> str:
+        """The name under which its scores are filed."""
+        return f"{self.title}/test"
+
     def read(self, *folders: Path) -> FrozenEvaluation:
         """Read the pairs from the first folder that has the file."""
-        from rse_study.evaluation.sts import Similarity  # which imports scipy
+        from rse_study.evaluation.sts import Similarity
 
         return Similarity(read_pairs(find_file(self.pairs, *folders), self.title, "test", self.columns))
 
@@ -87,12 +65,17 @@ class OwnLabelled(OwnFile):
     """Texts with a label, which a probe tells apart as it does in the transfer tasks."""
 
     key: ClassVar[str] = "labelled"
-    labelled: TablePath
-    """CSV, TSV, JSON Lines or Parquet of a text and a label"""
-    columns: tuple[str, str] = LABELLED_TEXT
+    labelled: str = field(pattern=ENDING)
+    """a file of texts and labels: CSV, TSV, JSON Lines or Parquet"""
+    columns: tuple[str, str] = ("text", "label")
     """names of text and label"""
     preset: Literal["fast", "full"] = "full"
     """nested folds, 5 or 10: a label needs 7 or 12 texts"""
+
+    @property
+    def evaluation(self) -> str:
+        """The name under which its scores are filed."""
+        return f"{self.title}/{self.preset}"
 
     def read(self, *folders: Path) -> FrozenEvaluation:
         """Read the texts from the first folder that has the file."""
@@ -104,19 +87,15 @@ class OwnLabelled(OwnFile):
 
 
 def _form_of(given: Any) -> str | None:
-    forms = {form.key: form.__name__ for form in (OwnPairs, OwnLabelled)}
     if isinstance(given, dict):
-        return next((form for key, form in forms.items() if key in given), None)
+        return next((one.__name__ for one in (OwnPairs, OwnLabelled) if one.key in given), None)
     return type(given).__name__ if isinstance(given, OwnFile) else "name"
 
 
+FORMS = "must be the name of an evaluation, {pairs: FILE} or {labelled: FILE}"
 AskedEvaluation = Annotated[
     Annotated[str, Tag("name")]
     | Annotated[OwnPairs, Tag("OwnPairs")]
     | Annotated[OwnLabelled, Tag("OwnLabelled")],
-    Discriminator(
-        _form_of,
-        custom_error_type="own_evaluation",
-        custom_error_message="must be the name of an evaluation, {pairs: FILE} or {labelled: FILE}",
-    ),
+    Discriminator(_form_of, "own_evaluation", FORMS),
 ]
