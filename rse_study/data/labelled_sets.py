@@ -1,7 +1,6 @@
 """Labelled sets on files: the table in labelled_sets.yaml, and SQuAD."""
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,7 +27,6 @@ LabelledRow = tuple[str, object, list[object]]
 """(file:line, label, sentences)"""
 
 _REMEDY = "Correct it, or fetch the file again"
-_SURROGATE = re.compile(r"[\ud800-\udfff]")  # half a character, which JSON can spell and no tokenizer reads
 
 
 def labelled(
@@ -58,7 +56,12 @@ def label_of(found: object, known: Mapping[str, int | None], where: str) -> int 
 def text_of(*parts: object, where: str, may_be_empty: bool = False) -> Text:
     """Make one input of stripped sentences; InputError for what is no text."""
     for part in parts:
-        if not isinstance(part, str) or not (part.strip() or may_be_empty) or _SURROGATE.search(part):
+        # JSON can spell half a character, which is lost here.
+        if (
+            not isinstance(part, str)
+            or part != part.encode(errors="ignore").decode()
+            or not (part.strip() or may_be_empty)
+        ):
             raise malformed(f"{part!r:.80}", where, "a sentence must be text, not empty")
     return tuple(str(part).strip() for part in parts)
 
@@ -185,8 +188,7 @@ def values_of(line: str, wanted: Sequence[str], where: str) -> list[Any]:
     try:
         found = json.loads(line)
     except (ValueError, RecursionError) as error:  # ValueError also for integers of thousands of digits
-        what = f"is no JSON ({getattr(error, 'msg', first_line(error))})"
-        raise malformed(what, where, "one JSON object a line") from None
+        raise malformed(f"is no JSON ({first_line(error)})", where, "one JSON object a line") from None
     if not isinstance(found, dict):
         raise malformed(f"holds {found!r}"[:80], where, "one JSON object a line")
     missing = [key for key in wanted if key not in found]

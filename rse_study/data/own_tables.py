@@ -6,13 +6,13 @@ of pairs may lack a header if they have three columns. Texts such as `null` and 
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from rse_study.data.labelled import Labelled, StsPairs
+from rse_study.data.labelled import Labelled, StsPairs, Text
 from rse_study.data.labelled_sets import labelled, malformed, text_of, values_of
 from rse_study.data.text_files import MAX_LINES, number_of, read_own_lines
 from rse_study.errors import first_line
@@ -21,6 +21,7 @@ ENDING = r"\.(csv|tsv|jsonl|parquet)(\.gz)?$"
 PAIR = ("sentence1", "sentence2", "score")
 LARGEST = 1_000_000  # score
 FEWEST = 2  # different scores, or labels
+T = TypeVar("T", float, str)
 Row = tuple[str, list[Any]]
 """file:line, and the cells"""
 _LAYOUT = "cells stand between commas (a cell with a comma or a quotation mark in quotes), in .tsv between tabs, unquoted"
@@ -29,28 +30,29 @@ _QUOTED = re.compile(r'"([^"]|"")*"')  # as tables are quoted; other quotation m
 
 def read_pairs(path: Path, name: str, split: str, columns: Sequence[str] = PAIR) -> StsPairs:
     """Read pairs of sentences with a score on any scale; InputError names the row."""
-    rows = [
-        (*text_of(*texts, where=where), _score_of(score, where))
-        for where, (*texts, score) in _rows(path, columns)
-    ]
-    if len({score for *_, score in rows}) < FEWEST:
-        rule = "a correlation needs pairs with different scores"
-        raise malformed(f"holds {len(rows)} pairs", str(path), rule)
-    first, second, gold = (list(column) for column in zip(*rows, strict=True))
-    return StsPairs(name, split, first, second, np.array(gold, np.float64))
+    rows = _examples(path, columns, _score_of)
+    first, second = ([text[side] for text, _ in rows] for side in (0, 1))
+    return StsPairs(name, split, first, second, np.array([score for _, score in rows], np.float64))
 
 
 def read_labelled_texts(path: Path, name: str, columns: Sequence[str]) -> Labelled:
     """Read texts with any labels as the one split of a set; InputError names the row."""
-    rows = [
-        (text_of(text, where=where), _label_of(label, where)) for where, (text, label) in _rows(path, columns)
-    ]
+    rows = _examples(path, columns, _label_of)
     classes = sorted({label for _, label in rows})
-    if len(classes) < FEWEST:
-        what = f"holds {len(rows)} texts with {len(classes)} label(s)"
-        raise malformed(what, str(path), "a classifier needs two labels or more")
     places = {label: place for place, label in enumerate(classes)}
     return labelled(name, "all", ((text, places[label]) for text, label in rows), (*classes,), str(path))
+
+
+def _examples(path: Path, columns: Sequence[str], value_of: Callable[[Any, str], T]) -> list[tuple[Text, T]]:
+    """Return the texts of each row and the value in its last column, which must differ."""
+    rows = [
+        (text_of(*texts, where=where), value_of(value, where))
+        for where, (*texts, value) in _rows(path, columns)
+    ]
+    if len({value for _, value in rows}) < FEWEST:
+        what, rule = f"{len(rows)} row(s) of one {columns[-1]}", "two rows or more must differ in it"
+        raise malformed(what, str(path), rule)
+    return rows
 
 
 def _score_of(found: object, where: str) -> float:
@@ -74,8 +76,8 @@ def _rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
         lines = ((f"{path}:{number}", line) for number, line in enumerate(read_own_lines(path), start=1))
         yield from ((where, values_of(line, columns, where)) for where, line in lines if line.strip())
         return
-    names = list[str]()
-    for where, cells in _parquet(path, columns) if ending == ".parquet" else _READERS[ending](path):
+    names, readers = list[str](), {".csv": _csv, ".tsv": _tsv}
+    for where, cells in _parquet(path, columns) if ending == ".parquet" else readers[ending](path):
         if not names:
             names = [cell if cell in columns else cell.lower() for cell in map(str.strip, cells)]
             lost = [column for column in columns if names.count(column) != 1]
@@ -126,6 +128,3 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Row]:
         raise malformed(what, str(path), "a file that ends in .parquet is Parquet, in UTF-8") from None
     yield str(path), names
     yield from ((f"{path}, row {number}", [*row]) for number, row in enumerate(zip(*cells, strict=True), 1))
-
-
-_READERS = {".csv": _csv, ".tsv": _tsv}

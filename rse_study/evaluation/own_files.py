@@ -39,6 +39,11 @@ class OwnFile(Spec):
         """The name before the slash."""
         return self.name or re.sub(ENDING, "", Path(self.path).name)
 
+    @property
+    def evaluation(self) -> str:
+        """The name under which its scores are filed, title/test or title/preset."""
+        return f"{self.title}/{getattr(self, 'preset', 'test')}"
+
 
 class OwnPairs(OwnFile):
     """Pairs of sentences with a score, which are measured as the STS sets are."""
@@ -48,11 +53,6 @@ class OwnPairs(OwnFile):
     """a file of two sentences and a score on any scale: CSV, TSV, JSON Lines or Parquet"""
     columns: tuple[str, str, str] = PAIR
     """names of both sentences and the score"""
-
-    @property
-    def evaluation(self) -> str:
-        """The name under which its scores are filed."""
-        return f"{self.title}/test"
 
     def read(self, *folders: Path) -> FrozenEvaluation:
         """Read the pairs from the first folder that has the file."""
@@ -72,11 +72,6 @@ class OwnLabelled(OwnFile):
     preset: Literal["fast", "full"] = "full"
     """nested folds, 5 or 10: a label needs 7 or 12 texts"""
 
-    @property
-    def evaluation(self) -> str:
-        """The name under which its scores are filed."""
-        return f"{self.title}/{self.preset}"
-
     def read(self, *folders: Path) -> FrozenEvaluation:
         """Read the texts from the first folder that has the file."""
         from rse_study.evaluation.transfer import PRESETS, Transfer, check_classes
@@ -92,10 +87,9 @@ def _form_of(given: Any) -> str | None:
     return type(given).__name__ if isinstance(given, OwnFile) else "name"
 
 
-FORMS = "must be the name of an evaluation, {pairs: FILE} or {labelled: FILE}"
 AskedEvaluation = Annotated[
     Annotated[str, Tag("name")]
     | Annotated[OwnPairs, Tag("OwnPairs")]
     | Annotated[OwnLabelled, Tag("OwnLabelled")],
-    Discriminator(_form_of, "own_evaluation", FORMS),
+    Discriminator(_form_of, "own_evaluation", "must be a name, {pairs: FILE} or {labelled: FILE}"),
 ]

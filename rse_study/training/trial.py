@@ -104,8 +104,9 @@ DEV_SETS = ("STS-B", "SICK-R", "builtin")
 def _set_or_file(name: str) -> str:
     if name not in DEV_SETS and not re.search(ENDING, name):
         # Said like a wrong choice of a Literal, which cannot hold every file's name.
-        own = f"a file of your own, .csv, .tsv, .jsonl or .parquet ({', '.join(PAIR)})"
-        expected = f"{', '.join(map(repr, DEV_SETS))} or {own}"
+        expected = (
+            f"{', '.join(map(repr, DEV_SETS))} or a .csv, .tsv, .jsonl or .parquet file of {', '.join(PAIR)}"
+        )
         raise PydanticCustomError("literal_error", "must be {expected}", {"expected": expected})
     return name
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rse_study.data import study_folders
+from rse_study.data import data_dir, study_folders
 from rse_study.data.hub_models import local_name
 from rse_study.downstream import read_evaluation
 from rse_study.errors import InputError, InputErrors, refuse
@@ -68,12 +68,12 @@ class CheckedStudy:
         attacks = attacks.model_copy(update={"masked_lm": masked_lm})
         return read_evaluation(name, data_dir, replace(self.study.settings, attacks=attacks))
 
-    def own_fingerprints(self, data_dir: Path) -> dict[str, str]:
-        """Return those of evaluations on own files that are here, by name."""
+    def own_fingerprints(self) -> dict[str, str]:
+        """Return today's fingerprints of evaluations on own files that are here."""
         found = dict[str, str]()
         for one in self.study.own_files:
             with suppress(InputError):
-                found[one.evaluation] = self.read_evaluation(one.evaluation, data_dir).fingerprint
+                found[one.evaluation] = one.read(*study_folders(self.folder, data_dir())).fingerprint
         return found
 
     @property

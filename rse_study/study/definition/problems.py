@@ -57,7 +57,6 @@ REMEDIES = {
     "axis_kind": "Write one of them, such as `rho: {float: [0, 1]}` or `rho: [0, 0.5, 1]`",
     "search_axis_kind": "Write one of them, such as `rho: {float: [0, 1]}`, directly below `search:`; `num_trials` and "
     "other fields of the study stand beside `search:`",
-    "own_evaluation": "Write one of them",
     "missing": "Add it",
     "too_short": "Add more of them",
     "too_long": "Remove some",

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from rse_study.data import data_dir
 from rse_study.downstream import is_of_vectors
 from rse_study.errors import InputError
 from rse_study.results.device_time import gpus_per_worker, seconds_between
@@ -167,7 +166,7 @@ class History:
 def history_of(checked: CheckedStudy, store: Path, encoders: Collection[str]) -> History:
     """Read the ledgers of a store; one that cannot be read is skipped."""
     timed, names, elsewhere = list[TimedWork](), list[str](), dict[tuple[Trial, int], str]()
-    own = checked.own_fingerprints(data_dir())
+    own = checked.own_fingerprints()
     for path in sorted(store.glob("*/ledger.sqlite")):
         folder = path.parent
         try:

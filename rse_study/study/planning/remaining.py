@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rse_study.data import data_dir
 from rse_study.errors import InputError
 from rse_study.results.device_time import gpus_per_worker, seconds_of
 from rse_study.results.files.backup import is_lost
@@ -107,7 +106,7 @@ def read_ledger(study_dir: Path, checked: CheckedStudy, prepare: PrepareMaterial
             known = known_cells(ledger, cells, checked, prepare)
         except InputError:  # the materials are not here
             known = known_cells(ledger, cells, checked, None)
-        scored = scored_by_subject(ledger, checked.own_fingerprints(data_dir()))
+        scored = scored_by_subject(ledger, checked.own_fingerprints())
         pending = pending_revision(ledger, checked)
         return LedgerState(known, SearchState.read(reader), scored, spent, pending)
 
