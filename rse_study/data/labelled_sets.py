@@ -56,12 +56,7 @@ def label_of(found: object, known: Mapping[str, int | None], where: str) -> int 
 def text_of(*parts: object, where: str, may_be_empty: bool = False) -> Text:
     """Make one input of stripped sentences; InputError for what is no text."""
     for part in parts:
-        # JSON can spell half a character, which is lost here.
-        if (
-            not isinstance(part, str)
-            or part != part.encode(errors="ignore").decode()
-            or not (part.strip() or may_be_empty)
-        ):
+        if not isinstance(part, str) or not (part.strip() or may_be_empty):
             raise malformed(f"{part!r:.80}", where, "a sentence must be text, not empty")
     return tuple(str(part).strip() for part in parts)
 
@@ -187,6 +182,8 @@ def values_of(line: str, wanted: Sequence[str], where: str) -> list[Any]:
     """Return the values of these keys of a JSON object; InputError if it lacks one."""
     try:
         found = json.loads(line)
+        if "\\u" in line:  # may spell half a character
+            json.dumps(found, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:  # ValueError also for integers of thousands of digits
         raise malformed(f"is no JSON ({first_line(error)})", where, "one JSON object a line") from None
     if not isinstance(found, dict):

@@ -8,7 +8,7 @@ import csv
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -21,10 +21,9 @@ ENDING = r"\.(csv|tsv|jsonl|parquet)(\.gz)?$"
 PAIR = ("sentence1", "sentence2", "score")
 LARGEST = 1_000_000  # score
 FEWEST = 2  # different scores, or labels
-T = TypeVar("T", float, str)
 Row = tuple[str, list[Any]]
 """file:line, and the cells"""
-_LAYOUT = "cells stand between commas (a cell with a comma or a quotation mark in quotes), in .tsv between tabs, unquoted"
+_LAYOUT = "commas separate cells, and one with a comma stands in quotes; in .tsv, tabs do, and none stands in quotes"
 _QUOTED = re.compile(r'"([^"]|"")*"')  # as tables are quoted; other quotation marks are text
 
 
@@ -43,15 +42,13 @@ def read_labelled_texts(path: Path, name: str, columns: Sequence[str]) -> Labell
     return labelled(name, "all", ((text, places[label]) for text, label in rows), (*classes,), str(path))
 
 
-def _examples(path: Path, columns: Sequence[str], value_of: Callable[[Any, str], T]) -> list[tuple[Text, T]]:
+def _examples(
+    path: Path, columns: Sequence[str], value_of: Callable[[Any, str], Any]
+) -> list[tuple[Text, Any]]:
     """Return the texts of each row and the value in its last column, which must differ."""
-    rows = [
-        (text_of(*texts, where=where), value_of(value, where))
-        for where, (*texts, value) in _rows(path, columns)
-    ]
+    rows = [(text_of(*texts, where=at), value_of(last, at)) for at, (*texts, last) in _rows(path, columns)]
     if len({value for _, value in rows}) < FEWEST:
-        what, rule = f"{len(rows)} row(s) of one {columns[-1]}", "two rows or more must differ in it"
-        raise malformed(what, str(path), rule)
+        raise malformed(f"{len(rows)} rows of one {columns[-1]}", str(path), "some rows must differ in it")
     return rows
 
 
@@ -84,13 +81,11 @@ def _rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
             if not lost:
                 continue
             if columns != PAIR or len(cells) != len(PAIR) or not np.isfinite(number_of(cells[-1])):
-                what = f"no column {lost[0]!r}, or two, in {', '.join(cells):.80}"
                 rule = f"a header names {', '.join(columns)}; {_LAYOUT}"
-                raise malformed(what, where, rule)
+                raise malformed(f"no column {lost[0]!r}, or two of them", where, rule)
             names = [*columns]
         if len(cells) != len(names):
-            what = f"{len(cells)} cell(s), where the first row has {len(names)}"
-            raise malformed(what, where, _LAYOUT)
+            raise malformed(f"cells: {len(cells)}, not {len(names)}", where, _LAYOUT)
         yield where, [cells[names.index(column)] for column in columns]
 
 
@@ -124,7 +119,6 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Row]:
         names = [name for name in file.schema_arrow.names if name in columns]
         cells = [column.to_pylist() for column in file.read(columns=names).columns]
     except (ArrowException, OSError, UnicodeDecodeError) as error:
-        what = f"cannot be read ({first_line(error)})"
-        raise malformed(what, str(path), "a file that ends in .parquet is Parquet, in UTF-8") from None
+        raise malformed(f"cannot be read ({first_line(error)})", str(path), "it should be Parquet") from None
     yield str(path), names
     yield from ((f"{path}, row {number}", [*row]) for number, row in enumerate(zip(*cells, strict=True), 1))

@@ -158,11 +158,10 @@ def _search_only(study: Study) -> RuleProblems:
 @study_rule
 def _evaluations(study: Study) -> RuleProblems:
     known, own = all_evaluations(), {one.evaluation for one in study.own_files}
-    tasks = {name.partition("/")[0] for name in known}
     for at, name in study.located_evaluations():
         what = f"{at} = {name!r}"
         if name in own:
-            if name.partition("/")[0] in tasks:
+            if name.partition("/")[0] in {one.partition("/")[0] for one in known}:
                 yield what, "has the name of a shipped set", "Give the file another `name`"
         elif name.endswith("/dev") and name.replace("/dev", "/test") in known:
             rule = "a dev split selects, and is measured during training; an evaluation is a test split"
@@ -174,8 +173,7 @@ def _evaluations(study: Study) -> RuleProblems:
             if re.search(ENDING, name):
                 remedy = f"A file of your own is {{pairs: {name}}} or {{labelled: {name}}}"
             yield what, "no such evaluation", remedy
-    remedy = "Keep one of them" + (", or give a file another `name`" if own else "")
-    yield from listed_twice(study.located_evaluations(), remedy)
+    yield from listed_twice(study.located_evaluations(), "Keep one of them, or give a file another `name`")
 
 
 @study_rule
