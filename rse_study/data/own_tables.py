@@ -20,7 +20,6 @@ from rse_study.errors import first_line
 ENDING = r"\.(csv|tsv|jsonl|parquet)(\.gz)?$"
 PAIR = ("sentence1", "sentence2", "score")
 LARGEST = 1_000_000  # score
-FEWEST = 2  # different scores, or labels
 Row = tuple[str, list[Any]]
 """file:line, and the cells"""
 _LAYOUT = "commas separate cells, and one with a comma stands in quotes; in .tsv, tabs do, and none stands in quotes"
@@ -47,7 +46,7 @@ def _examples(
 ) -> list[tuple[Text, Any]]:
     """Return the texts of each row and the value in its last column, which must differ."""
     rows = [(text_of(*texts, where=at), value_of(last, at)) for at, (*texts, last) in _rows(path, columns)]
-    if len({value for _, value in rows}) < FEWEST:
+    if len({value for _, value in rows}) < 2:
         raise malformed(f"{len(rows)} rows of one {columns[-1]}", str(path), "some rows must differ in it")
     return rows
 

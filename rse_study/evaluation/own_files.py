@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Tag, model_validator
 
@@ -17,22 +17,21 @@ NAME = re.compile(r"(?=.{1,64}$)\w[\w.-]*( \w[\w.-]*)*")
 class OwnFile(Spec):
     """The base class of evaluations on a file, which is looked for as a corpus is."""
 
-    key: ClassVar[str]
-    """the field that holds its path"""
     name: str = ""
     """under which its scores are filed, before the slash; empty: that of the file, without its ending"""
 
     @model_validator(mode="after")
     def _can_be_filed(self) -> "OwnFile":
         if not NAME.fullmatch(self.title):
-            letters = "letters, digits and . _ - in words, at most 64 of them"
-            raise ValueError(f"{self.title!r:.80} cannot name its scores. Write `name:` ({letters})")
+            raise ValueError(
+                f"{self.title!r:.80} cannot name scores. Write `name:` in letters, digits, . _ and -"
+            )
         return self
 
     @property
     def path(self) -> str:
         """The file, as the study names it."""
-        return str(getattr(self, self.key))
+        return str(getattr(self, "pairs", "") or getattr(self, "labelled", ""))
 
     @property
     def title(self) -> str:
@@ -48,7 +47,6 @@ class OwnFile(Spec):
 class OwnPairs(OwnFile):
     """Pairs of sentences with a score, which are measured as the STS sets are."""
 
-    key: ClassVar[str] = "pairs"
     pairs: str = field(pattern=ENDING)
     """a file of two sentences and a score on any scale: CSV, TSV, JSON Lines or Parquet"""
     columns: tuple[str, str, str] = PAIR
@@ -64,7 +62,6 @@ class OwnPairs(OwnFile):
 class OwnLabelled(OwnFile):
     """Texts with a label, which a probe tells apart as it does in the transfer tasks."""
 
-    key: ClassVar[str] = "labelled"
     labelled: str = field(pattern=ENDING)
     """a file of texts and labels: CSV, TSV, JSON Lines or Parquet"""
     columns: tuple[str, str] = ("text", "label")
@@ -82,8 +79,9 @@ class OwnLabelled(OwnFile):
 
 
 def _form_of(given: Any) -> str | None:
+    forms = {"pairs": "OwnPairs", "labelled": "OwnLabelled"}
     if isinstance(given, dict):
-        return next((one.__name__ for one in (OwnPairs, OwnLabelled) if one.key in given), None)
+        return next((forms[key] for key in forms if key in given), None)
     return type(given).__name__ if isinstance(given, OwnFile) else "name"
 
 

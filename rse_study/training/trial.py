@@ -25,7 +25,7 @@ from pydantic_core import PydanticCustomError
 
 from rse_study.data.corpus import Corpus
 from rse_study.data.hub_models import Model
-from rse_study.data.own_tables import ENDING, PAIR
+from rse_study.data.own_tables import ENDING
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.recipes import REPLAYABLE
 from rse_study.methods import AnyMethod, RobustSentEmbed
@@ -104,9 +104,7 @@ DEV_SETS = ("STS-B", "SICK-R", "builtin")
 def _set_or_file(name: str) -> str:
     if name not in DEV_SETS and not re.search(ENDING, name):
         # Said like a wrong choice of a Literal, which cannot hold every file's name.
-        expected = (
-            f"{', '.join(map(repr, DEV_SETS))} or a .csv, .tsv, .jsonl or .parquet file of {', '.join(PAIR)}"
-        )
+        expected = f"{', '.join(map(repr, DEV_SETS))} or a file of pairs: .csv, .tsv, .jsonl or .parquet"
         raise PydanticCustomError("literal_error", "must be {expected}", {"expected": expected})
     return name
 

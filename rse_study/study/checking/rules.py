@@ -1,6 +1,5 @@
 """Rules of any study, whether it is a grid or a search, beyond single fields."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import prod
@@ -8,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from rse_study.data.attack_sets import tasks_seen_with
-from rse_study.data.own_tables import ENDING
 from rse_study.downstream import all_evaluations
 from rse_study.evaluation import class_in, evaluation_class
 from rse_study.registry import did_you_mean
@@ -170,7 +168,7 @@ def _evaluations(study: Study) -> RuleProblems:
             remedy = did_you_mean(name, known)
             if ":" in name:
                 remedy = "One by class is named module:Class/preset, for example my_scores:Overlap/builtin"
-            if re.search(ENDING, name):
+            if "." in name:
                 remedy = f"A file of your own is {{pairs: {name}}} or {{labelled: {name}}}"
             yield what, "no such evaluation", remedy
     yield from listed_twice(study.located_evaluations(), "Keep one of them, or give a file another `name`")
