@@ -47,7 +47,8 @@ def _examples(
     """Return the texts of each row and the value in its last column, which must differ."""
     rows = [(text_of(*texts, where=at), value_of(last, at)) for at, (*texts, last) in _rows(path, columns)]
     if len({value for _, value in rows}) < 2:
-        raise malformed(f"{len(rows)} rows of one {columns[-1]}", str(path), "some rows must differ in it")
+        what = f"holds {len(rows)} row(s), and no two with another {columns[-1]}"
+        raise malformed(what, str(path), "without a difference, there is nothing to measure")
     return rows
 
 
@@ -67,20 +68,16 @@ def _label_of(found: object, where: str) -> str:
 
 def _rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
     """Yield the cells of these columns, row by row."""
-    ending = Path(path.name.removesuffix(".gz")).suffix
-    if ending == ".jsonl":
-        lines = ((f"{path}:{number}", line) for number, line in enumerate(read_own_lines(path), start=1))
-        yield from ((where, values_of(line, columns, where)) for where, line in lines if line.strip())
-        return
-    names, readers = list[str](), {".csv": _csv, ".tsv": _tsv}
-    for where, cells in _parquet(path, columns) if ending == ".parquet" else readers[ending](path):
+    readers = {".csv": _csv, ".tsv": _tsv, ".jsonl": _jsonl, ".parquet": _parquet}
+    names, read = list[str](), readers[Path(path.name.removesuffix(".gz")).suffix]
+    for where, cells in read(path, columns):
         if not names:
             names = [cell if cell in columns else cell.lower() for cell in map(str.strip, cells)]
-            lost = [column for column in columns if names.count(column) != 1]
+            lost = [one for one in columns if not names.count(one) == columns.count(one) == 1]
             if not lost:
                 continue
             if columns != PAIR or len(cells) != len(PAIR) or not np.isfinite(number_of(cells[-1])):
-                rule = f"a header names {', '.join(columns)}; {_LAYOUT}"
+                rule = f"the header has {', '.join(columns)}, or what `columns` names; {_LAYOUT}"
                 raise malformed(f"no column {lost[0]!r}, or two of them", where, rule)
             names = [*columns]
         if len(cells) != len(names):
@@ -88,7 +85,7 @@ def _rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
         yield where, [cells[names.index(column)] for column in columns]
 
 
-def _csv(path: Path) -> Iterator[Row]:
+def _csv(path: Path, columns: Sequence[str]) -> Iterator[Row]:
     number, rows = 1, csv.reader((f"{line}\n" for line in read_own_lines(path)), strict=True)
     try:
         for cells in rows:
@@ -99,13 +96,20 @@ def _csv(path: Path) -> Iterator[Row]:
         raise malformed(f"is no row ({error})", f"{path}:{number}", _LAYOUT) from None
 
 
-def _tsv(path: Path) -> Iterator[Row]:
+def _tsv(path: Path, columns: Sequence[str]) -> Iterator[Row]:
     for number, line in enumerate(read_own_lines(path), start=1):
         cells, where = line.split("\t"), f"{path}:{number}"
         if any(_QUOTED.fullmatch(cell.strip()) for cell in cells):
             raise malformed("a cell in quotes", where, _LAYOUT)
         if line.strip():
             yield where, [*cells]
+
+
+def _jsonl(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+    yield str(path), [*columns]
+    for number, line in enumerate(read_own_lines(path), start=1):
+        if line.strip():
+            yield (where := f"{path}:{number}"), values_of(line, columns, where)
 
 
 def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from pydantic import Discriminator, Tag, model_validator
 from rse_study.data.own_tables import ENDING, PAIR, read_labelled_texts, read_pairs
 from rse_study.data.text_files import find_file
 from rse_study.evaluation.evaluations import FrozenEvaluation
-from rse_study.spec import Spec, field
+from rse_study.spec import Spec
 
 NAME = re.compile(r"(?=.{1,64}$)\w[\w.-]*( \w[\w.-]*)*")
 
@@ -22,10 +22,10 @@ class OwnFile(Spec):
 
     @model_validator(mode="after")
     def _can_be_filed(self) -> "OwnFile":
+        if not re.search(ENDING, self.path):
+            raise ValueError(f"{self.path!r:.80} is no .csv, .tsv, .jsonl or .parquet file. Save it as one")
         if not NAME.fullmatch(self.title):
-            raise ValueError(
-                f"{self.title!r:.80} cannot name scores. Write `name:` in letters, digits, . _ and -"
-            )
+            raise ValueError(f"{self.title!r:.80} cannot name scores. Give it a `name` of letters and digits")
         return self
 
     @property
@@ -47,7 +47,7 @@ class OwnFile(Spec):
 class OwnPairs(OwnFile):
     """Pairs of sentences with a score, which are measured as the STS sets are."""
 
-    pairs: str = field(pattern=ENDING)
+    pairs: str
     """a file of two sentences and a score on any scale: CSV, TSV, JSON Lines or Parquet"""
     columns: tuple[str, str, str] = PAIR
     """names of both sentences and the score"""
@@ -62,7 +62,7 @@ class OwnPairs(OwnFile):
 class OwnLabelled(OwnFile):
     """Texts with a label, which a probe tells apart as it does in the transfer tasks."""
 
-    labelled: str = field(pattern=ENDING)
+    labelled: str
     """a file of texts and labels: CSV, TSV, JSON Lines or Parquet"""
     columns: tuple[str, str] = ("text", "label")
     """names of text and label"""

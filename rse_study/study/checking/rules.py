@@ -168,7 +168,7 @@ def _evaluations(study: Study) -> RuleProblems:
             remedy = did_you_mean(name, known)
             if ":" in name:
                 remedy = "One by class is named module:Class/preset, for example my_scores:Overlap/builtin"
-            if "." in name:
+            elif "." in name:
                 remedy = f"A file of your own is {{pairs: {name}}} or {{labelled: {name}}}"
             yield what, "no such evaluation", remedy
     yield from listed_twice(study.located_evaluations(), "Keep one of them, or give a file another `name`")
