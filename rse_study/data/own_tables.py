@@ -20,8 +20,6 @@ from rse_study.errors import first_line
 ENDING = r"\.(csv|tsv|jsonl|parquet)(\.gz)?$"
 PAIR = ("sentence1", "sentence2", "score")
 LARGEST = 1_000_000  # score
-Row = tuple[str, list[Any]]
-"""file:line, and the cells"""
 _LAYOUT = "commas separate cells, and one with a comma stands in quotes; in .tsv, tabs do, and none stands in quotes"
 _QUOTED = re.compile(r'"([^"]|"")*"')  # as tables are quoted; other quotation marks are text
 
@@ -47,8 +45,7 @@ def _examples(
     """Return the texts of each row and the value in its last column, which must differ."""
     rows = [(text_of(*texts, where=at), value_of(last, at)) for at, (*texts, last) in _rows(path, columns)]
     if len({value for _, value in rows}) < 2:
-        what = f"holds {len(rows)} row(s), and no two with another {columns[-1]}"
-        raise malformed(what, str(path), "without a difference, there is nothing to measure")
+        raise malformed(f"fewer than two values of {columns[-1]}", str(path), "nothing could be measured")
     return rows
 
 
@@ -66,8 +63,8 @@ def _label_of(found: object, where: str) -> str:
     return label
 
 
-def _rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
-    """Yield the cells of these columns, row by row."""
+def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, list[Any]]]:
+    """Yield file:line of each row, and its cells of these columns."""
     readers = {".csv": _csv, ".tsv": _tsv, ".jsonl": _jsonl, ".parquet": _parquet}
     names, read = list[str](), readers[Path(path.name.removesuffix(".gz")).suffix]
     for where, cells in read(path, columns):
@@ -85,7 +82,7 @@ def _rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
         yield where, [cells[names.index(column)] for column in columns]
 
 
-def _csv(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+def _csv(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, list[Any]]]:
     number, rows = 1, csv.reader((f"{line}\n" for line in read_own_lines(path)), strict=True)
     try:
         for cells in rows:
@@ -96,7 +93,7 @@ def _csv(path: Path, columns: Sequence[str]) -> Iterator[Row]:
         raise malformed(f"is no row ({error})", f"{path}:{number}", _LAYOUT) from None
 
 
-def _tsv(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+def _tsv(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, list[Any]]]:
     for number, line in enumerate(read_own_lines(path), start=1):
         cells, where = line.split("\t"), f"{path}:{number}"
         if any(_QUOTED.fullmatch(cell.strip()) for cell in cells):
@@ -105,14 +102,14 @@ def _tsv(path: Path, columns: Sequence[str]) -> Iterator[Row]:
             yield where, [*cells]
 
 
-def _jsonl(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+def _jsonl(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, list[Any]]]:
     yield str(path), [*columns]
     for number, line in enumerate(read_own_lines(path), start=1):
         if line.strip():
             yield (where := f"{path}:{number}"), values_of(line, columns, where)
 
 
-def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+def _parquet(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, list[Any]]]:
     from pyarrow import ArrowException, parquet  # half a second, which other files do without
 
     try:

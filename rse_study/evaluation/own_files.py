@@ -79,9 +79,8 @@ class OwnLabelled(OwnFile):
 
 
 def _form_of(given: Any) -> str | None:
-    forms = {"pairs": "OwnPairs", "labelled": "OwnLabelled"}
     if isinstance(given, dict):
-        return next((forms[key] for key in forms if key in given), None)
+        return "OwnPairs" if "pairs" in given else "OwnLabelled" if "labelled" in given else None
     return type(given).__name__ if isinstance(given, OwnFile) else "name"
 
 
