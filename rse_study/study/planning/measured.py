@@ -185,7 +185,10 @@ def history_of(checked: CheckedStudy, store: Path, encoders: Collection[str]) ->
 
 
 def scored_by_subject(ledger: LedgerQueries, own: Mapping[str, str]) -> dict[str, set[str]]:
-    """Return the evaluations that each cell and baseline has, with today's fingerprints of those on own files."""
+    """Return the evaluations that each cell and baseline has.
+
+    `own` are today's fingerprints of those on a user's own files, of which scores on another content are none.
+    """
     scored, study = defaultdict[str, set[str]](set), ledger.study()
     fingerprints = {**(study.fingerprints if study else {}), **own}
     for row in ledger.evaluations():
