@@ -266,5 +266,5 @@ def check_classes(task: Task, preset: ProbePreset) -> None:
         if counts[label] < fewest:
             what = f"{counts[label]} example(s) of class {name!r}"
             rule = f"at least {fewest} for {preset.num_folds} folds"
-            remedy = "Add examples, fetch the set again, or use a preset of fewer folds"
+            remedy = "Fetch the set again, add examples, or use a preset of fewer folds"
             raise InputError(what, where=f"{fitted.name} {fitted.split}", rule=rule, remedy=remedy)
