@@ -1,7 +1,7 @@
 """Labelled sets on files: the table in labelled_sets.yaml, and SQuAD."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from rse_study.data.labelled import Labelled, Text
 from rse_study.data.text_files import find_set_file, read_lines, read_whole
-from rse_study.errors import InputError
+from rse_study.errors import InputError, first_line
 from rse_study.registry import Registry
 from rse_study.spec import Spec, fingerprint_of
 from rse_study.tensors import Int
@@ -26,7 +26,7 @@ REVIEWS = ("IMDB", "YELP")
 LabelledRow = tuple[str, object, list[object]]
 """(file:line, label, sentences)"""
 
-_REMEDY = "Fetch the file again, or correct the line"
+_REMEDY = "Correct it, or fetch the file again"
 
 
 def labelled(
@@ -57,7 +57,7 @@ def text_of(*parts: object, where: str, may_be_empty: bool = False) -> Text:
     """Make one input of stripped sentences; InputError for what is no text."""
     for part in parts:
         if not isinstance(part, str) or not (part.strip() or may_be_empty):
-            raise malformed(f"{part!r}", where, "a sentence must be text, not empty")
+            raise malformed(f"{part!r:.80}", where, "a sentence must be text, not empty")
     return tuple(str(part).strip() for part in parts)
 
 
@@ -165,7 +165,7 @@ def _objects(path: Path, given: LabelledSet, place: int) -> Iterator[LabelledRow
     """Yield the values of each non-blank line of JSON Lines."""
     for where, line in _lines(path):
         if line.strip():
-            label, *texts = _values(line, given.keys, where)
+            label, *texts = values_of(line, given.keys, where)
             yield where, label, texts
 
 
@@ -178,11 +178,14 @@ _FORMS: dict[str, Callable[[Path, LabelledSet, int], Iterator[LabelledRow]]] = {
 }
 
 
-def _values(line: str, wanted: tuple[str, ...], where: str) -> list[Any]:
+def values_of(line: str, wanted: Sequence[str], where: str) -> list[Any]:
+    """Return the values of these keys of a JSON object; InputError if it lacks one."""
     try:
         found = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise malformed(f"is no JSON ({error.msg})", where, "one JSON object a line") from None
+        if "\\u" in line:  # may spell half a character
+            json.dumps(found, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:  # ValueError also for integers of thousands of digits
+        raise malformed(f"is no JSON ({first_line(error)})", where, "one JSON object a line") from None
     if not isinstance(found, dict):
         raise malformed(f"holds {found!r}"[:80], where, "one JSON object a line")
     missing = [key for key in wanted if key not in found]

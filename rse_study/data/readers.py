@@ -1,7 +1,7 @@
 """Readers of pairs: STS12-16, STS-B, SICK-R, and the pairs of a dev set.
 
-Files are tab separated, nothing is quoted, plain or gzip. Layout below the data folder, `variant` being `orig` (as
-published) or `senteval` (tokenised, lower-cased; what `data fetch` gets of STS12-16, decision 0041):
+Published files are tab separated, nothing is quoted, plain or gzip. Layout below the data folder, `variant` being
+`orig` (as published) or `senteval` (tokenised, lower-cased; what `data fetch` gets of STS12-16, decision 0041):
 
     sts/STS12/<variant>/STS.input.<subset>.txt   sentence TAB sentence [TAB ...]
     sts/STS12/<variant>/STS.gs.<subset>.txt      one gold score a line, empty where there is none (STS13-16 alike)
@@ -9,8 +9,7 @@ published) or `senteval` (tokenised, lower-cased; what `data fetch` gets of STS1
     sts/SICK/SICK_{train,trial,test_annotated}.txt   header; id, sentence, sentence, score, entailment
 """
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +17,8 @@ import numpy as np
 
 from rse_study.data import SUBSETS, builtin
 from rse_study.data.labelled import StsPairs, Variant
-from rse_study.data.text_files import find_file, find_set_file, number_of, read_lines, read_own_lines
+from rse_study.data.own_tables import read_pairs
+from rse_study.data.text_files import find_file, find_set_file, number_of, read_lines
 from rse_study.errors import InputError, MissingFile
 from rse_study.registry import Registry
 
@@ -153,13 +153,6 @@ _READERS: Registry[Callable[[str, str, Path, Variant], StsPairs]] = Registry(
 )
 
 
-LAYOUT = "each line is sentence TAB sentence TAB similarity (digits, at most 1,000,000), nothing in quotes"
-HEADER = ("sentence1", "sentence2", "score")
-LARGEST = 1_000_000  # similarity
-FEWEST = 2  # different similarities
-_QUOTED = re.compile(r'"([^"]|"")*"')  # as tables are quoted; other quotation marks are text
-
-
 def read_dev(name: str, *folders: Path) -> StsPairs:
     """Read the pairs of one dev set.
 
@@ -169,24 +162,4 @@ def read_dev(name: str, *folders: Path) -> StsPairs:
         return builtin.graded_pairs("dev")
     if name in DEV_SPLITS:
         return read_sts(name, DEV_SPLITS[name], folders[-1])
-    path = find_file(name, *folders)
-    rows = list(_rows(path))
-    gold = np.array([similarity for _, _, similarity in rows], np.float64)
-    if len(set(gold)) < FEWEST:
-        rule = "a correlation needs pairs with different similarities"
-        raise InputError(f"{len(rows)} pairs", where=str(path), rule=rule, remedy=f"Add pairs: {LAYOUT}")
-    return StsPairs(Path(name).name, "dev", [row[0] for row in rows], [row[1] for row in rows], gold)
-
-
-def _rows(path: Path) -> Iterator[tuple[str, str, float]]:
-    """Yield the pairs of a file; blank lines and a header of the usual names are none."""
-    for number, line in enumerate(read_own_lines(path), start=1):
-        fields = tuple(field.strip() for field in line.split("\t"))
-        if not line.strip() or (number == 1 and tuple(map(str.lower, fields)) == HEADER):
-            continue
-        gold = number_of(fields[2]) if len(fields) == len(HEADER) and all(fields) else np.nan
-        if any(map(_QUOTED.fullmatch, fields)) or not abs(gold) <= LARGEST:
-            what = "a field in quotes" if any(map(_QUOTED.fullmatch, fields)) else "no pair"
-            remedy = f"Correct or remove the line (a header is {' TAB '.join(HEADER)})"
-            raise InputError(what, where=f"{path}:{number}", rule=LAYOUT, remedy=remedy)
-        yield fields[0], fields[1], gold
+    return read_pairs(find_file(name, *folders), Path(name).name, "dev")

@@ -17,6 +17,7 @@ from rse_study.evaluation import INVARIANCE, EvaluationFamily, families, known_e
 from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.evaluations import Evaluation
+from rse_study.evaluation.own_files import AskedEvaluation
 from rse_study.registry import Registry, did_you_mean
 from rse_study.results.records import PLANE
 from rse_study.spec import Spec, field
@@ -116,6 +117,11 @@ def all_evaluations() -> tuple[str, ...]:
     return (*known_evaluations(), *families(EVALUATIONS_OF_WEIGHTS))
 
 
+def is_of_vectors(name: str) -> bool:
+    """Whether an evaluation scores frozen vectors, as a cell's own process does."""
+    return name not in families(EVALUATIONS_OF_WEIGHTS)
+
+
 def read_evaluation(name: str, data_dir: Path, settings: Settings | None = None) -> Evaluation:
     """Read an evaluation with its data; InputError if unknown, or a file is missing."""
     of_weights = families(EVALUATIONS_OF_WEIGHTS)
@@ -127,7 +133,7 @@ def read_evaluation(name: str, data_dir: Path, settings: Settings | None = None)
     return evaluation
 
 
-def expand_evaluations(patterns: Sequence[str]) -> tuple[str, ...]:
+def expand_evaluations(patterns: Sequence[AskedEvaluation]) -> tuple[AskedEvaluation, ...]:
     """Replace patterns such as `attack-mr/*` or `*/fast` by the names that they match.
 
     The order is the study's, then the registry's; a pattern adds no name twice, and one without a match is a
@@ -137,10 +143,10 @@ def expand_evaluations(patterns: Sequence[str]) -> tuple[str, ...]:
     >>> expand_evaluations(["MR/full", "SUBJ/*"])
     ('MR/full', 'SUBJ/fast', 'SUBJ/full')
     """
-    expanded: list[str] = []
-    by_pattern: set[str] = set()
+    expanded: list[AskedEvaluation] = []
+    by_pattern: set[AskedEvaluation] = set()
     for pattern in patterns:
-        if not is_pattern(pattern):
+        if not isinstance(pattern, str) or not is_pattern(pattern):
             expanded += [pattern] if pattern not in by_pattern else []
             continue
         matching = [name for name in all_evaluations() if fnmatchcase(name, pattern)]

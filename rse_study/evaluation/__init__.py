@@ -101,11 +101,6 @@ def known_evaluations() -> tuple[str, ...]:
     return tuple(families(EVALUATIONS))
 
 
-def is_of_vectors(name: str) -> bool:
-    """Whether an evaluation scores frozen vectors, as a cell's own process does."""
-    return bool(class_in(name)) or name in known_evaluations()
-
-
 def beyond_similarity(suite: str) -> tuple[str, ...]:
     """Return the evaluations of a suite (sts, fast or full) besides the STS sets."""
     if suite == "sts":

@@ -202,7 +202,7 @@ def evaluate_transfer(
     InputError
         A class has too few examples for the folds.
     """
-    _check_classes(task, preset)
+    check_classes(task, preset)
     cached = CachedEncoder(embed)
     vectors = cached(sorted({text for split in task for parts in split.texts for text in parts}))
     features = [_features(cached, split) for split in task]
@@ -256,7 +256,8 @@ def _features(embed: Embed, split: Labelled) -> Float[np.ndarray, "n f"]:
     return sides[0] if len(sides) == 1 else pair_features(*sides)
 
 
-def _check_classes(task: Task, preset: ProbePreset) -> None:
+def check_classes(task: Task, preset: ProbePreset) -> None:
+    """Raise InputError unless each class has examples for all folds."""
     fitted, splits = task[0], tuple(split.split for split in task)
     assert splits in {("all",), ("train", "dev", "test"), ("train", "test")}, splits
     fewest = 1 if len(task) == 3 else fewest_for(preset.num_folds, is_nested=len(task) == 1)
@@ -265,5 +266,5 @@ def _check_classes(task: Task, preset: ProbePreset) -> None:
         if counts[label] < fewest:
             what = f"{counts[label]} example(s) of class {name!r}"
             rule = f"at least {fewest} for {preset.num_folds} folds"
-            remedy = "Fetch the set again, or use a preset of fewer folds"
+            remedy = "Fetch the set again, add examples, or use a preset of fewer folds"
             raise InputError(what, where=f"{fitted.name} {fitted.split}", rule=rule, remedy=remedy)

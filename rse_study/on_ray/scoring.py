@@ -79,7 +79,7 @@ class Scoring:
         tasks = [*of_cells, *of_baselines]
         if tasks:
             besides = f", {len(of_baselines)} scores of baselines" if of_baselines else ""
-            named = ", ".join(self.study.evaluations)
+            named = ", ".join(self.study.evaluation_names)
             self.callback.message(f"evaluations: {len(of_cells)} models on {named}{besides}")
             self.callback.advanced(EVALUATED, 0, len(tasks))
         for number, rows in enumerate(as_they_come(tasks, runtime.closing, runtime.check), start=1):

@@ -70,7 +70,7 @@ class StudyRun:
             self.callback.message(line)
         if max_hours and self.checked.rows:
             self._refuse_long_grid(max_hours)
-        evaluations, judges = [self.read(name) for name in study.evaluations], judges_of(base)
+        evaluations, judges = [self.read(name) for name in study.evaluation_names], judges_of(base)
         self._freeze(base, evaluations, judges)
         self._ended = {cell.identity for cell in records if cell.status in FINISHED}
         ledger, callback = self.ledger, self.callback

@@ -44,7 +44,7 @@ def study_record(
         num_trials=len(checked.rows) or study.num_trials,
         num_cells=checked.num_cells,
         rungs=checked.rungs,
-        evaluations=study.evaluations,
+        evaluations=study.evaluation_names,
         measures=tuple(measure for evaluation in evaluations for measure in evaluation.measures),
         fingerprints={one.name: one.fingerprint for one in (*judges, *evaluations)},
         search_seed=study.search_seed,

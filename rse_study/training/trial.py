@@ -1,5 +1,6 @@
 """A trial: one complete configuration, defaults written out."""
 
+import re
 from collections.abc import Hashable, Iterator
 from itertools import count
 from math import cos, pi
@@ -24,6 +25,7 @@ from pydantic_core import PydanticCustomError
 
 from rse_study.data.corpus import Corpus
 from rse_study.data.hub_models import Model
+from rse_study.data.own_tables import ENDING
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.recipes import REPLAYABLE
 from rse_study.methods import AnyMethod, RobustSentEmbed
@@ -97,13 +99,12 @@ def _without_repeats(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 DEV_SETS = ("STS-B", "SICK-R", "builtin")
-PAIRS_ENDING = ".tsv"
 
 
 def _set_or_file(name: str) -> str:
-    if name not in DEV_SETS and not name.endswith(PAIRS_ENDING):
+    if name not in DEV_SETS and not re.search(ENDING, name):
         # Said like a wrong choice of a Literal, which cannot hold every file's name.
-        expected = f"{', '.join(map(repr, DEV_SETS))} or a file of your own, {PAIRS_ENDING} (one TAB other TAB score)"
+        expected = f"{', '.join(map(repr, DEV_SETS))} or a file of pairs: .csv, .tsv, .jsonl or .parquet"
         raise PydanticCustomError("literal_error", "must be {expected}", {"expected": expected})
     return name
 
@@ -111,7 +112,7 @@ def _set_or_file(name: str) -> str:
 DevSet = Annotated[
     str,
     AfterValidator(_set_or_file),
-    WithJsonSchema({"anyOf": [{"enum": list(DEV_SETS)}, {"type": "string", "pattern": r"\.tsv$"}]}),
+    WithJsonSchema({"anyOf": [{"enum": list(DEV_SETS)}, {"type": "string", "pattern": ENDING}]}),
 ]
 DevSets = Annotated[
     Annotated[DevSet, Tag("one")]

@@ -137,6 +137,7 @@ BESIDE = (
     "base.encoder.name=models/bert",
     "base.corpus.source=[one.txt, sub/two.txt]",
     "base.selection.dev=dev.tsv",
+    "evaluations=[{pairs: sub/own.csv}, {labelled: own.jsonl}]",
     "sampler={class: sampler_beside:Mine}",
 )
 ELSEWHERE = (
@@ -152,7 +153,7 @@ SAMPLER = "import of_the_sampler, optuna\nclass Mine(optuna.samplers.RandomSampl
 def folder(tmp_path_factory):
     root = tmp_path_factory.mktemp("beside")
     (root / "sub").mkdir()
-    for name in ("one.txt", "two.txt", "dev.tsv"):
+    for name in ("one.txt", "two.txt", "dev.tsv", "sub/own.csv", "own.jsonl"):
         (root / name).write_text("a\tb\t1\n")
     (root / "sub" / "two.txt").symlink_to("../two.txt")
     (root / "of_the_sampler.py").write_text("SEED = 1\n")
@@ -171,7 +172,8 @@ def checked_in(folder, names, cluster="slurm"):
 def test_what_lies_beside_the_study_is_in_the_jobs_folder_where_its_file_finds_it(folder, tmp_path):
     checked, problems = checked_in(folder, BESIDE)
     models = {f"models/bert/{one.name}" for one in (folder / "models" / "bert").iterdir()}
-    others = {"one.txt", "sub/two.txt", "dev.tsv", "sampler_beside.py", "of_the_sampler.py"}
+    tables = {"dev.tsv", "sub/own.csv", "own.jsonl"}
+    others = {"one.txt", "sub/two.txt", "sampler_beside.py", "of_the_sampler.py"} | tables
     assert (problems, set(files_of_study(checked))) == ([], models | others)
     job = read_job(shipped("slurm"), folder / "study.yaml", BESIDE)
     job.copy_files(tmp_path)
@@ -191,6 +193,7 @@ def test_names_of_the_hub_and_of_the_data_folder_and_shared_paths_need_no_file(f
         ("base.encoder.name={folder}/models/bert", "nodes of slurm do not see it"),
         ("base.corpus.source=../outside.txt", "lies outside the study's folder"),
         ("base.selection.dev=working.tsv", "lies outside the study's folder"),
+        ("evaluations=[{{pairs: working.tsv}}]", "lies outside the study's folder"),
     ],
 )
 def test_what_no_node_sees_is_refused_by_name(folder, name, said, tmp_path, monkeypatch):

@@ -172,7 +172,7 @@ def test_every_layout_is_read_line_by_line(tmp_path, name, split, files, texts, 
 
 
 REFUSED = [
-    ("attack/mr/mr.txt", "0 fine\n2 odd\n", r"mr.txt.gz:2: label '2': a label is one of 0, 1\. Fetch"),
+    ("attack/mr/mr.txt", "0 fine\n2 odd\n", r"mr.txt.gz:2: label '2': a label is one of 0, 1\. Correct"),
     ("attack/mr/mr.txt", "0 fine\n1:x odd\n", r":2: label '1:x': a label is one of 0, 1"),
     ("attack/mr/mr.txt", "0 fine\n1\n", r":2: no text: a line is label, blank, text"),
     ("attack/mr/mr.txt", "0 fine\n1  \n", r"mr.txt.gz:2: '  ?': a sentence must be text"),

@@ -194,24 +194,28 @@ def test_it_stands_beside_other_sets(folder):
 @cases(
     ("lines", "says"),
     [
-        ("one\ttwo", ":1: no pair"),
-        (PAIRS + "one\ttwo\tthree", ":3: no pair"),
-        (PAIRS + "one\ttwo\t3\tfour", ":3: no pair"),
-        *((PAIRS + f"one\ttwo\t{gold}", ":3: no pair: each line is sentence TAB") for gold in NO_NUMBERS),
+        ("one\ttwo", ":1: no column 'sentence1'"),
+        (PAIRS + "one\ttwo\tthree", ":3: score 'three'"),
+        (PAIRS + "one\ttwo\t3\tfour", ":3: cells: 4, not 3"),
+        (PAIRS + "one\t \t3", ":3: '.*': a sentence must be text, not empty"),
         *(
-            (PAIRS + f"{one}\ttwo\t3", ":3: a field in quotes: .* nothing in quotes")
+            (PAIRS + f"one\ttwo\t{gold}", ":3: score .*: it must be a number in digits")
+            for gold in NO_NUMBERS
+        ),
+        *(
+            (PAIRS + f"{one}\ttwo\t3", ":3: a cell in quotes: .* none stands in quotes")
             for one in ('"one"', '"o ""n"" e"')
         ),
-        (PAIRS + 'one\ttwo\t"3"', ":3: a field in quotes"),
+        (PAIRS + 'one\ttwo\t"3"', ":3: a cell in quotes"),
         (PAIRS + "one\ttw\0o\t3", ":3: a NUL character"),
         (PAIRS.replace("\n", "\r"), ":1: a carriage return in the line"),
         (
             "one\ttwo\tsimilarity\n" + PAIRS,
-            r":1: no pair: .*\(a header is sentence1 TAB sentence2 TAB score\)",
+            ":1: no column 'sentence1', or two of them: the header has sentence1, sentence2, score",
         ),
-        (PAIRS + "sentence1\tsentence2\tscore\n", ":3: no pair"),
-        ("", "0 pairs: a correlation needs pairs with different similarities"),
-        ("one\ttwo\t3\nthree\tfour\t3", "2 pairs: a correlation needs pairs with different similarities"),
+        (PAIRS + "sentence1\tsentence2\tscore\n", ":3: score 'score'"),
+        ("", "fewer than two values of score: nothing could be measured"),
+        ("one\ttwo\t3\nthree\tfour\t3", "fewer than two values of score"),
     ],
 )
 def test_a_file_that_holds_no_pairs_is_refused_by_line(lines, says, folder):

@@ -128,7 +128,7 @@ def summary_of(checked: CheckedStudy) -> Iterator[str]:
         best += f" of each of {len(study.tuned)} values of {study.tune_each}" if study.tuned else ""
         yield f"confirmed: {best}{baseline}, with {_seeds(study.confirm.seeds)}"
     if study.evaluations:
-        yield f"evaluations: {_join(study.evaluations)}"
+        yield f"evaluations: {_join(study.evaluation_names)}"
 
 
 def _grid(checked: CheckedStudy) -> str:

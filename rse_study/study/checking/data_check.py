@@ -80,7 +80,7 @@ def _problems(trials: Iterable[tuple[str, Trial]], where: str, data_dir: Path) -
 
 def notes_on_data(checked: CheckedStudy, data_dir: Path) -> list[str]:
     """Return notes on the data for readers of the scores; call `check_data` first."""
-    asked = [name.split("/") for name in checked.study.evaluations]
+    asked = [name.split("/") for name in checked.study.evaluation_names]
     tasks = [task for task, split in asked if task in SUBSETS and split == "test"]
     copies = [task for task in tasks if read_sts(task, "test", data_dir).variant == "senteval"]
     names = ", ".join(f"{task}/test" for task in copies)
@@ -131,7 +131,7 @@ def models_of_study(checked: CheckedStudy) -> dict[hub_models.Model, str]:
     places = models_of(trials_that_differ(checked))
     recipes, masked_lm = recipes_with(Resource.MASKED_LM), checked.study.attacks.masked_lm
     is_asked = any(
-        name.endswith(tuple(f"/{recipe}" for recipe in recipes)) for name in checked.study.evaluations
+        name.endswith(tuple(f"/{recipe}" for recipe in recipes)) for name in checked.study.evaluation_names
     )
     if is_asked and masked_lm not in ("", *hub_models.OUR_OWN):
         places.setdefault((masked_lm, "main"), "attacks.masked_lm")
@@ -244,10 +244,12 @@ def needs_of(checked: CheckedStudy) -> Needs:
     of_evaluations = (
         name
         for evaluation in checked.study.evaluations
+        if isinstance(evaluation, str)
         for name in sets_of(evaluation, checked.study.settings)
     )
     sets = [*(by_path[path].name for path in paths if path in by_path), *of_trials, *of_evaluations]
     paths += [name for trial in trials for name in trial.selection.files]
+    paths += [one.path for one in checked.study.own_files]
     return Needs(
         sets=tuple(dict.fromkeys(sets)),
         texts=tuple(dict.fromkeys(path for path in paths if path not in by_path)),

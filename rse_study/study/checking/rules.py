@@ -155,16 +155,23 @@ def _search_only(study: Study) -> RuleProblems:
 
 @study_rule
 def _evaluations(study: Study) -> RuleProblems:
-    known = all_evaluations()
+    known, own = all_evaluations(), {one.evaluation for one in study.own_files}
     for at, name in study.located_evaluations():
         what = f"{at} = {name!r}"
-        if name.endswith("/dev") and name.replace("/dev", "/test") in known:
+        if name in own:
+            if name.partition("/")[0] in {one.partition("/")[0] for one in known}:
+                yield what, "has the name of a shipped set", "Give the file another `name`"
+        elif name.endswith("/dev") and name.replace("/dev", "/test") in known:
             rule = "a dev split selects, and is measured during training; an evaluation is a test split"
             yield what, rule, f"Did you mean {name.replace('/dev', '/test')!r}?"
         elif name not in known and not class_in(name):
-            own = "One by class is named module:Class/preset, for example my_scores:Overlap/builtin"
-            yield what, "no such evaluation", own if ":" in name else did_you_mean(name, known)
-    yield from listed_twice(study.located_evaluations())
+            remedy = did_you_mean(name, known)
+            if ":" in name:
+                remedy = "One by class is named module:Class/preset, for example my_scores:Overlap/builtin"
+            elif "." in name:
+                remedy = f"A file of your own is {{pairs: {name}}} or {{labelled: {name}}}"
+            yield what, "no such evaluation", remedy
+    yield from listed_twice(study.located_evaluations(), "Keep one of them, or give a file another `name`")
 
 
 @study_rule

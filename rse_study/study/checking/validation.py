@@ -1,11 +1,12 @@
 """Validation of a study as a whole, which finds every problem before it starts."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rse_study.data import study_folders
+from rse_study.data import data_dir, study_folders
 from rse_study.data.hub_models import local_name
 from rse_study.downstream import read_evaluation
 from rse_study.errors import InputError, InputErrors, refuse
@@ -61,9 +62,19 @@ class CheckedStudy:
         A masked LM is one in a folder of the study, if there is such a folder.
         """
         attacks, folders = self.study.attacks, study_folders(self.folder, data_dir)
+        if own := next((one for one in self.study.own_files if one.evaluation == name), None):
+            return own.read(*folders)
         masked_lm = local_name(attacks.masked_lm, *folders)
         attacks = attacks.model_copy(update={"masked_lm": masked_lm})
         return read_evaluation(name, data_dir, replace(self.study.settings, attacks=attacks))
+
+    def own_fingerprints(self) -> dict[str, str]:
+        """Return today's fingerprints of evaluations on own files that are here."""
+        found = dict[str, str]()
+        for one in self.study.own_files:
+            with suppress(InputError):
+                found[one.evaluation] = one.read(*study_folders(self.folder, data_dir())).fingerprint
+        return found
 
     @property
     def num_cells(self) -> int:

@@ -13,9 +13,9 @@ from pydantic import (
     model_validator,
 )
 
-from rse_study.downstream import Attacks, Settings, Tasks, expand_evaluations
+from rse_study.downstream import Attacks, Settings, Tasks, expand_evaluations, is_of_vectors
 from rse_study.errors import InputError
-from rse_study.evaluation import is_of_vectors
+from rse_study.evaluation.own_files import AskedEvaluation, OwnFile, OwnLabelled, OwnPairs
 from rse_study.results.records import Direction
 from rse_study.results.settings import Paper, StudySettings, UntilDecided
 from rse_study.search.budget import SearchBudget
@@ -141,8 +141,9 @@ class Study(Spec):
     margin: float | None = field(None, ge=0, neutral=None)
     """the largest difference that does not matter, in the unit of the objective: rows whose interval lies within it are
     the same as the baseline; by default 0.5 points of a correlation or another score x 100, and 0 (none) of a loss"""
-    evaluations: tuple[str, ...] = ()
-    """task/split, task/preset or task/recipe; in a search, of confirmed trials only"""
+    evaluations: tuple[AskedEvaluation, ...] = ()
+    """task/split, task/preset or task/recipe, `{pairs: FILE}` or `{labelled: FILE}`; in a search, of confirmed trials
+    only"""
     attacks: Attacks = Attacks()
     """settings of evaluations under attack"""
     fine_tuning: FineTuning = FineTuning()
@@ -169,7 +170,7 @@ class Study(Spec):
     baselines: tuple[Baseline, ...] = ("token_overlap", "untrained", "start")
     """cls, mean, first_last, whitening: the base's weights pooled so, without training or template"""
 
-    _written_evaluations: tuple[str, ...] = PrivateAttr(())
+    _written_evaluations: tuple[Any, ...] = PrivateAttr(())
 
     @model_validator(mode="before")
     @classmethod
@@ -202,22 +203,33 @@ class Study(Spec):
 
     @field_validator("evaluations")
     @classmethod
-    def _expand_patterns(cls, evaluations: tuple[str, ...]) -> tuple[str, ...]:
+    def _expand_patterns(cls, evaluations: tuple[AskedEvaluation, ...]) -> tuple[AskedEvaluation, ...]:
         return expand_evaluations(evaluations)
+
+    @property
+    def own_files(self) -> tuple[OwnPairs | OwnLabelled, ...]:
+        """Its evaluations on files of the user's own."""
+        return tuple(one for one in self.evaluations if isinstance(one, OwnFile))
+
+    @property
+    def evaluation_names(self) -> tuple[str, ...]:
+        """The names of its evaluations, under which their scores are filed."""
+        return tuple(one.evaluation if isinstance(one, OwnFile) else one for one in self.evaluations)
 
     def located_evaluations(self) -> Iterator[tuple[str, str]]:
         """Yield each evaluation's place in the file (no index for patterns) and name."""
-        indices: dict[str, list[int]] = {}
+        indices, own = dict[str, list[int]](), iter(self.own_files)
         for index, written in enumerate(self._written_evaluations):
-            indices.setdefault(written, []).append(index)
-        for name in self.evaluations:
+            name = written if isinstance(written, str) else next(own).evaluation
+            indices.setdefault(name, []).append(index)
+        for name in self.evaluation_names:
             left = indices.get(name)
             yield f"evaluations.{left.pop(0)}" if left else "evaluations", name
 
     @property
     def evaluations_of_vectors(self) -> tuple[str, ...]:
         """Evaluations that a cell's own process makes; others need its weights."""
-        return tuple(filter(is_of_vectors, self.evaluations))
+        return tuple(filter(is_of_vectors, self.evaluation_names))
 
     @property
     def all_objectives(self) -> tuple[parts.Objective, ...]:

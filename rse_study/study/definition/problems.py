@@ -239,10 +239,10 @@ def located(at: str, values: Iterable[Any]) -> Iterator[tuple[str, Any]]:
     return ((f"{at}.{index}", value) for index, value in enumerate(values))
 
 
-def listed_twice(located_values: Iterable[tuple[str, Any]]) -> RuleProblems:
+def listed_twice(located_values: Iterable[tuple[str, Any]], remedy: str = "Keep one of them") -> RuleProblems:
     """Refuse values that stand in a list twice."""
     seen = set[Any]()
     for at, value in located_values:
         if value in seen:
-            yield f"{at} = {value!r}", "is listed twice", "Keep one of them"
+            yield f"{at} = {value!r}", "is listed twice", remedy
         seen.add(value)

@@ -38,9 +38,9 @@ def json_schema() -> dict[str, Any]:
         preset["enum"].append(name)
     definitions["Objective"]["properties"]["metric"]["anyOf"][0]["enum"] = list(METRICS)
     whole = _adapted(schema, "Study")
-    items = whole["properties"]["evaluations"]["anyOf"][0]["items"]
+    names, *files = whole["properties"]["evaluations"]["anyOf"][0]["items"]["anyOf"]
     whole["properties"]["evaluations"]["anyOf"][0]["items"] = {
-        "anyOf": [items | {"enum": list(all_evaluations())}, PATTERN, OWN]
+        "anyOf": [names | {"enum": list(all_evaluations())}, PATTERN, OWN, *files]
     }
     former = {
         old: {**whole["properties"][new], "description": f"the former name of {new}"}

@@ -234,7 +234,7 @@ def _num_kept(study: Study, num_to_run: int) -> int:
     num_confirmed = study.search_settings.confirm.num_cells
     if study.keep_models == "final":
         return num_to_run
-    is_scored_later = study.evaluations_of_vectors != study.evaluations
+    is_scored_later = study.evaluations_of_vectors != study.evaluation_names
     if is_scored_later or (study.keep_models == "best" and study.search is not None):
         return num_confirmed if study.search is not None else num_to_run
     return int(study.keep_models == "best")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from rse_study.downstream import is_of_vectors
 from rse_study.errors import InputError
-from rse_study.evaluation import is_of_vectors
 from rse_study.results.device_time import gpus_per_worker, seconds_between
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.files.schema import MODEL_FOLDER, cell_folder
@@ -166,13 +166,14 @@ class History:
 def history_of(checked: CheckedStudy, store: Path, encoders: Collection[str]) -> History:
     """Read the ledgers of a store; one that cannot be read is skipped."""
     timed, names, elsewhere = list[TimedWork](), list[str](), dict[tuple[Trial, int], str]()
+    own = checked.own_fingerprints()
     for path in sorted(store.glob("*/ledger.sqlite")):
         folder = path.parent
         try:
             with Reader(folder) as reader:
                 ledger = reader.ledger
                 cells = [one for one in ledger.cells() if one.status == "complete"]
-                scored = scored_by_subject(ledger)
+                scored = scored_by_subject(ledger, own)
                 found = list(_timed(ledger, cells, scored, encoders))
                 if folder.name != checked.study.name:
                     elsewhere |= dict.fromkeys(_takeable(cells, scored, folder, checked.study), folder.name)
@@ -183,10 +184,13 @@ def history_of(checked: CheckedStudy, store: Path, encoders: Collection[str]) ->
     return History(tuple(timed), ", ".join(names), elsewhere)
 
 
-def scored_by_subject(ledger: LedgerQueries) -> dict[str, set[str]]:
-    """Return the evaluations that each cell and baseline has."""
+def scored_by_subject(ledger: LedgerQueries, own: Mapping[str, str]) -> dict[str, set[str]]:
+    """Return the evaluations that each cell and baseline has.
+
+    `own` are today's fingerprints of those on a user's own files, of which scores on another content are none.
+    """
     scored, study = defaultdict[str, set[str]](set), ledger.study()
-    fingerprints = study.fingerprints if study else {}
+    fingerprints = {**(study.fingerprints if study else {}), **own}
     for row in ledger.evaluations():
         if row.fingerprint == fingerprints.get(row.evaluation, row.fingerprint):
             scored[row.subject].add(row.evaluation)

@@ -106,8 +106,9 @@ def read_ledger(study_dir: Path, checked: CheckedStudy, prepare: PrepareMaterial
             known = known_cells(ledger, cells, checked, prepare)
         except InputError:  # the materials are not here
             known = known_cells(ledger, cells, checked, None)
+        scored = scored_by_subject(ledger, checked.own_fingerprints())
         pending = pending_revision(ledger, checked)
-        return LedgerState(known, SearchState.read(reader), scored_by_subject(ledger), spent, pending)
+        return LedgerState(known, SearchState.read(reader), scored, spent, pending)
 
 
 def remaining(
@@ -180,7 +181,7 @@ def scores_left(
     study_dir: Path,
 ) -> ScoresLeft:
     """Count the scores that are missing of the cells whose models are results."""
-    names, stage = checked.study.evaluations, "grid" if checked.rows else "confirm"
+    names, stage = checked.study.evaluation_names, "grid" if checked.rows else "confirm"
     to_run = sum(one.num_cells for one in left if one.stage == stage)
     missing, num_only = Counter(dict.fromkeys(names, to_run)), 0
     lost, trials = Counter[Trial](), trials_by_number(cells)

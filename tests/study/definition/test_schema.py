@@ -86,6 +86,7 @@ BAD = [
     ({"search": {"rho": [0, 1]}}, ["search"]),
     ({"grid": {"axes": {"rho": {"log": [1, 2]}}}}, ["grid"]),
     ({"evaluations": ["STS-B/dev"]}, ["evaluations"]),
+    ({"evaluations": [{"pairs": "a.csv", "columns": ["a", "b"]}]}, ["evaluations"]),
     ({"objective": {"metric": "test"}}, ["objective", "metric"]),
     ({"seeds": [-1]}, ["seeds"]),
     ({"sampler": {"name": "tpee"}}, ["sampler", "name"]),
@@ -162,6 +163,12 @@ def test_a_pattern_stands_for_the_evaluations_it_matches_and_one_of_none_is_refu
         {"budget": {"price_per_hour": 1}},
         {"allowance": {"price_per_hour": 1}},
         {"evaluations": ["attack-mr/*"]},
+        {
+            "evaluations": [
+                {"pairs": "a.csv", "columns": ["a", "b", "gold"]},
+                {"labelled": "b.tsv", "name": "c"},
+            ]
+        },
         {"base": ABSENT},
         {"base": NONE},
     ],

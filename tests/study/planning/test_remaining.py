@@ -12,6 +12,7 @@ from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.search.state import SearchState
 from rse_study.study.planning.remaining import read_ledger, remaining, rows_left
 from tests.cases import cases
+from tests.evaluation.contract import by_letters
 from tests.study.planning.priced import enter, grid_of, rows, search_of
 
 RHOS = {"axes": {"rho": [0, 0.5, 1]}}
@@ -134,6 +135,24 @@ def test_scores_are_missing_of_models_to_come_and_of_complete_cells(content, tmp
         about = {"task": "builtin", "split": "test", "value": 1.0, "num_examples": 4}
         ledger.record_evaluations([EvaluationRow(subject=one.identity, **about) for one in ledger.cells()])
     assert rest_of(grid, tmp_path).scores.missing == {"builtin/test": 2}
+
+
+def test_scores_on_an_own_file_are_missing_once_its_content_has_changed(content, tmp_path):
+    own, evaluations = tmp_path / "own.csv", [{"pairs": "own.csv"}]
+    own.write_text("a,b,1\nc,d,2\n")
+    grid = replace(
+        grid_of(content, RHOS, evaluations=evaluations, **TWO_SEEDS), where=str(tmp_path / "a.yaml")
+    )
+    folder, name = enter(grid, tmp_path, rows(grid)), "own/test"
+    row = grid.read_evaluation(name, tmp_path).score(by_letters, "")[0]
+    with Ledger.open(folder) as ledger:
+        subjects = [one.identity for one in ledger.cells()]
+        ledger.record_evaluations([row.model_copy(update={"subject": one}) for one in subjects])
+    assert rest_of(grid, tmp_path).scores.missing == {}
+    own.write_text("a,b,1\nc,d,3\n")
+    assert rest_of(grid, tmp_path).scores.missing == {name: 6}
+    own.unlink()
+    assert rest_of(grid, tmp_path).scores.missing == {}, "without the file, nothing is known of a change"
 
 
 def test_a_model_that_was_not_kept_is_trained_again_for_its_scores(content, tmp_path):
