@@ -13,7 +13,13 @@ from rse_study.assets.replayed import Reference, adversarial_set, adversarial_te
 from rse_study.assets.store import META, build, fingerprint_of_model, write_meta
 from rse_study.assets.tiny import TINY, minilm_generator, packaged, tiny_encoder
 from rse_study.assets.tokenised import synonym_table, tokenised_corpus
-from rse_study.assets.trial_checks import check_encoder, check_length, check_tokens, usable_length
+from rse_study.assets.trial_checks import (
+    check_encoder,
+    check_length,
+    check_tokens,
+    prompt_of,
+    usable_length,
+)
 from rse_study.data import study_folders
 from rse_study.data.batches import Synonyms
 from rse_study.data.corpus import check_batch, read_corpus
@@ -117,9 +123,10 @@ def prepare(
     tokenizer = load_tokenizer(base, trial.encoder.revision)
     check_encoder(trial, base, tokenizer)
     asked, on_tokens = (trial.max_length, trial.encoder.template), "corpus: sentences tokenised"
-    tokenised = tokenised_corpus(
-        root, corpus.sentences, tokenizer, *asked, partial(callback.advanced, on_tokens)
-    )
+    if prompt := prompt_of(trial, base):
+        callback.message(f"prompt before every sentence: {prompt!r}")
+    sentences = [prompt + one for one in corpus.sentences] if prompt else corpus.sentences
+    tokenised = tokenised_corpus(root, sentences, tokenizer, *asked, partial(callback.advanced, on_tokens))
     callback.message(check_tokens(trial, TokenisedCorpus.open(tokenised), tokenizer))
     on_progress = _training_progress("minilm-mlm", callback)
     generator, revision = choose_generator(trial, base, root, corpus.sentences, on_progress, *folders)

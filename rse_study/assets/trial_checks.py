@@ -8,7 +8,7 @@ import torch
 from transformers import AutoModel
 
 from rse_study.data.hub_models import weight_names
-from rse_study.data.tokenised import TokenisedCorpus
+from rse_study.data.tokenised import TokenisedCorpus, encode
 from rse_study.errors import InputError
 from rse_study.models.backbone import find_sites, require_sites
 from rse_study.models.embedder import max_length
@@ -43,10 +43,22 @@ def check_described(trial: Trial, folder: str) -> None:
     check_encoder(trial, folder, load_tokenizer(folder))
 
 
+def prompt_of(trial: Trial, base: str) -> str:
+    """Return the text before every sentence: the trial's own, else the model's."""
+    return trial.encoder.prompt or Recorded(base, trial.encoder.revision).prompt
+
+
 def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:
     """Raise InputError if the encoder lacks positions, layers or [MASK]."""
     encoder = _shape_of(base, trial.encoder.revision)
     check_length(trial.max_length, max_length(encoder, tokenizer), base)
+    prompt = prompt_of(trial, base)
+    if prompt and len(encode([prompt], tokenizer, trial.max_length)[0]) >= trial.max_length:
+        rule = f"its tokens leave no room for a sentence in max_length = {trial.max_length}"
+        raise InputError(f"prompt {prompt!r}", where=base, rule=rule, remedy="Shorten it, or raise max_length")
+    if prompt and trial.encoder.template:
+        rule, remedy = "and a trial's template has a place for its own", "Write it into encoder.template"
+        raise InputError(f"records the prompt {prompt!r}", where=base, rule=rule, remedy=remedy)
     _check_sites(trial, encoder, base)
     if trial.graphed and not encoder.skips_padding:
         rule = f"a step of {encoder.config.model_type} cannot be recorded: transformers looks for padding in each pass"

@@ -81,16 +81,18 @@ WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
 def load_encoder(
-    path_or_name: str | Path, pooling: PoolingKind | str = "stored", revision: str = "main"
+    path_or_name: str | Path, pooling: PoolingKind | str = "stored", revision: str = "main", prompt: str = ""
 ) -> tuple[SentenceEncoder, Any]:
     """Load (encoder, tokenizer) in float32 from a folder or the hub; else InputError.
 
-    Pooling `stored` is what the folder itself records (ours or sentence-transformers'). Folders ignore `revision`.
+    Pooling `stored` is what the folder itself records (ours or sentence-transformers'), and so is an empty `prompt`.
+    Folders ignore `revision`.
     """
     name = str(path_or_name)
     config, tokenizer, kind = _described(name, pooling, revision)
     backbone, unread = _pretrained(name, config, revision, kind)
     encoder = _assemble(name, backbone, tokenizer, kind)
+    encoder.prompt = prompt or model_files.Recorded(name, revision).prompt
     encoder.has_unread_pooler = any("pooler." in key for key in unread)
     remedy = "Is its config.json whole? If so, this family cannot be used: take another encoder"
     with model_files.reading(name, remedy, f"a short forward of {config.model_type} fails"):
@@ -99,14 +101,20 @@ def load_encoder(
 
 
 def untrained(
-    path_or_name: str | Path, pooling: PoolingKind | str = "stored", seed: int = 0, revision: str = "main"
+    path_or_name: str | Path,
+    pooling: PoolingKind | str = "stored",
+    seed: int = 0,
+    revision: str = "main",
+    prompt: str = "",
 ) -> tuple[SentenceEncoder, Any]:
     """Load an encoder with random weights by the stream `init`, every report's floor."""
     name = str(path_or_name)
     config, tokenizer, kind = _described(name, pooling, revision)
     with seeded_init(seed):
         backbone = AutoModel.from_config(config, dtype=torch.float32, **_pooler(config, kind))
-    return _assemble(name, backbone, tokenizer, kind), tokenizer
+    encoder = _assemble(name, backbone, tokenizer, kind)
+    encoder.prompt = prompt or model_files.Recorded(name, revision).prompt
+    return encoder, tokenizer
 
 
 @contextmanager

@@ -41,7 +41,8 @@ def open_session(
     """Load all that a worker needs; InputError if something does not fit together."""
     require_equal_shares(trial, collectives.size)
     streams, arithmetic = Streams(seed), Arithmetic(trial.precision, device)
-    encoder, tokenizer = load_encoder(materials.base, trial.encoder.pooling, trial.encoder.revision)
+    asked = trial.encoder
+    encoder, tokenizer = load_encoder(materials.base, asked.pooling, asked.revision, asked.prompt)
     encoder.chunk_size = trial.chunk_size  # also for its copies: D, and the target of DCL
     batches = _batches(trial, materials, tokenizer, streams, collectives)
     networks = trial.method.networks(encoder, streams, collectives).to(device, arithmetic.dtype).train()
@@ -184,8 +185,7 @@ def _key_of_scores(trial: Trial, materials: Materials, num_workers: int, device:
     return fingerprint_of(
         {
             "materials": measured,
-            "pooling": trial.encoder.pooling,
-            "template": trial.encoder.template,
+            **trial.encoder.reading(),
             "semantics": [part.semantics for part in (trial, trial.encoder, trial.selection, trial.replayed)],
             "compiled": trial.compiled,
             "decides": what_decides(provenance(device, num_workers, trial.precision)),

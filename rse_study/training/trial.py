@@ -43,6 +43,9 @@ class Encoder(Spec):
     """the sentence's vector: [CLS], the tokens' mean, that of first and last layer, or a prompt's [MASK]"""
     template: str = ""
     """prompt pooling alone has one, such as `This sentence of "[X]" means [MASK].`"""
+    prompt: str = field("", neutral="")
+    """text before every sentence, such as "query: ", in training, scores and export; a part of the sentence for
+    `max_length`, perturbations and masks. Empty: the default prompt that the model itself records, if any"""
     revision: str = "main"
     """branch, tag or commit on the hub; not used for a folder"""
 
@@ -50,7 +53,24 @@ class Encoder(Spec):
     def _template_for_prompt(self) -> "Encoder":
         if (self.pooling == "prompt") != bool(self.template):
             raise ValueError('pooling: prompt and a template (with "[X]" and "[MASK]") need each other')
+        if self.template and self.prompt:
+            raise ValueError("has a template and a prompt. Write the prompt into the template, before [X]")
         return self
+
+    @field_validator("prompt", mode="before")
+    @classmethod
+    def _one_text(cls, given: Any) -> Any:
+        if isinstance(given, dict):
+            raise ValueError(
+                "is one text in quotes, before both sides of a pair, which are compared alike here. "
+                'For example: prompt: "query: "'
+            )
+        return given
+
+    def reading(self) -> dict[str, str]:
+        """Return how a sentence is read, as keys of what is made once have it."""
+        prompt = {"prompt": self.prompt} if self.prompt else {}
+        return {"pooling": self.pooling, "template": self.template, **prompt}
 
 
 class AdamW(Spec):
