@@ -35,6 +35,7 @@ from rse_study.models.loading import load_tokenizer
 from rse_study.spec import fingerprint_of
 from rse_study.training.arithmetic import torch_threads
 from rse_study.training.materials import Materials, require_generator
+from rse_study.training.own_optimizer import source_of_optimizer
 from rse_study.training.trial import Selection, Trial
 
 MEASURED_LENGTH = 64  # tokens
@@ -115,6 +116,7 @@ def prepare(
     corpus = read_corpus(trial.corpus, data_dir, beside)
     callback.message(f"corpus: {corpus}")
     check_batch(trial.batch_size, len(corpus.sentences))
+    optimizer = source_of_optimizer(trial.optimizer, beside)
     if trial.method.needs_synonyms:
         wordnet_archive(data_dir)  # fails now rather than after minutes of training
     dev = dev_pairs(trial.selection, *folders)
@@ -144,6 +146,7 @@ def prepare(
         synonyms=synonyms,
         replayed=replayed,
         replayed_texts=texts,
+        optimizer=optimizer,
     )
     return replace(made, fingerprints=_fingerprints(made, trial.encoder.revision))
 
@@ -157,6 +160,7 @@ def _fingerprints(made: Materials, revision: str) -> dict[str, str]:
         "generator": made.generator and fingerprint_of_model(made.generator, made.generator_revision),
         "synonyms": made.synonyms and Synonyms.open(Path(made.synonyms)).fingerprint,
         "replayed": made.replayed and ReplayedPairs.open(Path(made.replayed)).fingerprint,
+        "optimizer": made.optimizer and fingerprint_of(made.optimizer),
         "replayed_texts": made.replayed_texts and ReplayedTexts.open(Path(made.replayed_texts)).fingerprint,
     }
     return {name: fingerprint for name, fingerprint in parts.items() if fingerprint}

@@ -11,7 +11,7 @@ import torch
 from rse_study.data.batches import Batches, Synonyms
 from rse_study.data.tokenised import TokenisedCorpus, vocabulary_fingerprint
 from rse_study.errors import InputError
-from rse_study.methods.method import Networks, RunContext
+from rse_study.methods.method import RunContext
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.generators import GeneratorOutputs, check_same_tokenizer, load_generator, make_room
 from rse_study.models.loading import load_encoder
@@ -24,6 +24,7 @@ from rse_study.tensors import Collectives
 from rse_study.training.arithmetic import Arithmetic, provenance
 from rse_study.training.checkpoint import Publish, keep_local
 from rse_study.training.materials import Materials
+from rse_study.training.own_optimizer import make_optimizer
 from rse_study.training.recorded_step import CudaGraphs
 from rse_study.training.session import Session
 from rse_study.training.trial import Trial
@@ -58,7 +59,7 @@ def open_session(
         trial,
         networks,
         trial.method.state(networks, streams),
-        _optimizer(trial, networks),
+        make_optimizer(trial.optimizer, materials.optimizer, networks),
         arithmetic,
         batches,
         run,
@@ -68,19 +69,6 @@ def open_session(
         device,
         publish,
         CudaGraphs() if trial.graphed and device.type == "cuda" else None,
-    )
-
-
-def _optimizer(trial: Trial, networks: Networks) -> torch.optim.Optimizer:
-    adam = trial.optimizer
-    # Weight decay acts on every parameter, biases and LayerNorms included. Decision 0015.
-    return torch.optim.AdamW(
-        networks.parameters(),
-        lr=adam.lr,
-        betas=(adam.beta1, adam.beta2),
-        eps=adam.epsilon,
-        weight_decay=adam.weight_decay,
-        fused=True,
     )
 
 
