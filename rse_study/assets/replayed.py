@@ -60,9 +60,7 @@ class Reference:
         }
 
     def load(self) -> Embedder:
-        encoder, tokenizer = load_encoder(
-            self.name, self.encoder.pooling, self.revision, self.encoder.prompt
-        )
+        encoder, tokenizer = load_encoder(self.name, self.encoder.pooling, self.revision, self.encoder.prompt)
         return Embedder(encoder, tokenizer, self.encoder.template)
 
 

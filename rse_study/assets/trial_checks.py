@@ -55,7 +55,9 @@ def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:
     prompt = prompt_of(trial, base)
     if prompt and len(encode([prompt], tokenizer, trial.max_length)[0]) >= trial.max_length:
         rule = f"its tokens leave no room for a sentence in max_length = {trial.max_length}"
-        raise InputError(f"prompt {prompt!r}", where=base, rule=rule, remedy="Shorten it, or raise max_length")
+        raise InputError(
+            f"prompt {prompt!r}", where=base, rule=rule, remedy="Shorten it, or raise max_length"
+        )
     if prompt and trial.encoder.template:
         rule, remedy = "and a trial's template has a place for its own", "Write it into encoder.template"
         raise InputError(f"records the prompt {prompt!r}", where=base, rule=rule, remedy=remedy)

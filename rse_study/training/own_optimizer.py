@@ -54,7 +54,9 @@ def make_optimizer(spec: AdamW, source: str, network: nn.Module) -> Optimizer:
         return _made(spec, getattr(_module_of(name, source) if source else import_module(name), cls), network)
     except ImportError as error:
         rule = f"cannot be imported by a worker ({first_line(error)})"
-        raise InputError(_what(spec), rule=rule, remedy="Put all of it into one file, or install it") from None
+        raise InputError(
+            _what(spec), rule=rule, remedy="Put all of it into one file, or install it"
+        ) from None
 
 
 def _module_of(name: str, source: str) -> ModuleType:

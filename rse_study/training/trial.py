@@ -113,7 +113,9 @@ class AdamW(Spec):
                 remedy = f"Write it below `settings`, by its name there (if it is inherited: `{name}: null`)"
                 raise ValueError(f"has {name}, which is AdamW's, and a class. {remedy}")
         if {"lr", "params"} & {*self.settings}:
-            raise ValueError("has lr or params below `settings`. Write lr beside `class`; the trial gives params")
+            raise ValueError(
+                "has lr or params below `settings`. Write lr beside `class`; the trial gives params"
+            )
         return self
 
     def __hash__(self) -> int:

@@ -49,7 +49,10 @@ def test_a_models_own_folder_records_its_prompt_byte_for_byte(folders, tmp_path)
         encoder, tokenizer = load_encoder(folders["bert"], "mean", prompt=prompt)
         save_encoder(tmp_path / str(number), encoder, tokenizer)
         assert load_encoder(tmp_path / str(number))[0].prompt == prompt
-    assert json.loads((tmp_path / "3/sentence_pooling.json").read_text()) == {"pooling": "mean", "template": ""}
+    assert json.loads((tmp_path / "3/sentence_pooling.json").read_text()) == {
+        "pooling": "mean",
+        "template": "",
+    }
 
 
 def whole(folder, base, **settings):
@@ -65,13 +68,17 @@ E5 = {"prompts": {"query": "the cat ", "passage": "a dog "}}
 def test_what_a_stored_model_says_applies_unless_a_trial_says_another(folders, tmp_path):
     folder = whole(tmp_path / "model", folders["bert"], **E5, default_prompt_name="passage")
     theirs = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
-    np.testing.assert_allclose(Embedder(*load_encoder(folder))(SENTENCES), theirs.encode(SENTENCES), atol=1e-5)
+    np.testing.assert_allclose(
+        Embedder(*load_encoder(folder))(SENTENCES), theirs.encode(SENTENCES), atol=1e-5
+    )
     np.testing.assert_allclose(WholeModel(folder)(SENTENCES), theirs.encode(SENTENCES), atol=1e-5)
     other = theirs.encode(SENTENCES, prompt_name="query")
     ours = Embedder(*load_encoder(folder, prompt="the cat "))(SENTENCES)
     np.testing.assert_allclose(ours, other, atol=1e-5)
     assert untrained(folder)[0].prompt == "a dog "
-    assert load_encoder(whole(tmp_path / "plain", folders["bert"], **E5))[0].prompt == ""  # none is the default
+    assert (
+        load_encoder(whole(tmp_path / "plain", folders["bert"], **E5))[0].prompt == ""
+    )  # none is the default
 
 
 @pytest.mark.parametrize(
@@ -96,7 +103,9 @@ def test_a_damaged_record_of_prompts_is_refused(folders, tmp_path, changes, said
 def test_a_prompt_counts_against_the_maximum_length(folders):
     trial = Trial(encoder={"pooling": "mean", "prompt": "the old bird sat on the mat "}, max_length=9)
     tokenizer = load_tokenizer(str(folders["bert"]))
-    with pytest.raises(InputError, match=r"leave no room for a sentence in max_length = 9.* raise max_length"):
+    with pytest.raises(
+        InputError, match=r"leave no room for a sentence in max_length = 9.* raise max_length"
+    ):
         check_encoder(trial, str(folders["bert"]), tokenizer)
     check_encoder(trial.model_copy(update={"max_length": 10}), str(folders["bert"]), tokenizer)
     embed = Embedder(*load_encoder(folders["bert"], "mean", prompt="the " * 30))

@@ -175,8 +175,8 @@ def _optimizer(trial: Trial, folder: Path) -> Iterator[Missing]:
     if trial.optimizer.class_ is not None:
         from rse_study.training.own_optimizer import source_of_optimizer  # torch, as the class itself does
 
-        problems = _tried("optimizer", partial(source_of_optimizer, trial.optimizer, folder))
-        yield from ((problem.what, problem) for _, problem in problems)
+        for _, problem in _tried("", partial(source_of_optimizer, trial.optimizer, folder)):
+            yield problem.what, InputError(problem.rule, remedy=problem.remedy)
 
 
 def _synonyms(trial: Trial, data_dir: Path) -> Iterator[Missing]:
