@@ -13,13 +13,7 @@ from rse_study.assets.replayed import Reference, adversarial_set, adversarial_te
 from rse_study.assets.store import META, build, fingerprint_of_model, write_meta
 from rse_study.assets.tiny import TINY, minilm_generator, packaged, tiny_encoder
 from rse_study.assets.tokenised import synonym_table, tokenised_corpus
-from rse_study.assets.trial_checks import (
-    check_encoder,
-    check_length,
-    check_tokens,
-    prompt_of,
-    usable_length,
-)
+from rse_study.assets.trial_checks import check_encoder, check_length, check_tokens, usable_length
 from rse_study.data import study_folders
 from rse_study.data.batches import Synonyms
 from rse_study.data.corpus import check_batch, read_corpus
@@ -123,9 +117,8 @@ def prepare(
     root = cache_dir.absolute() / "assets"
     base = _base(trial, root, corpus.sentences, callback, folders)
     tokenizer = load_tokenizer(base, trial.encoder.revision)
-    check_encoder(trial, base, tokenizer)
     asked, on_tokens = (trial.max_length, trial.encoder.template), "corpus: sentences tokenised"
-    if prompt := prompt_of(trial, base):
+    if prompt := check_encoder(trial, base, tokenizer):
         callback.message(f"prompt before every sentence: {prompt!r}")
     sentences = [prompt + one for one in corpus.sentences] if prompt else corpus.sentences
     tokenised = tokenised_corpus(root, sentences, tokenizer, *asked, partial(callback.advanced, on_tokens))

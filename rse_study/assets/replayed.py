@@ -60,8 +60,8 @@ class Reference:
         }
 
     def load(self) -> Embedder:
-        encoder, tokenizer = load_encoder(self.name, self.encoder.pooling, self.revision, self.encoder.prompt)
-        return Embedder(encoder, tokenizer, self.encoder.template)
+        asked = self.encoder
+        return Embedder(*load_encoder(self.name, asked.pooling, self.revision, asked.prompt), asked.template)
 
 
 def adversarial_set(

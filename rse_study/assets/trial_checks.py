@@ -43,16 +43,11 @@ def check_described(trial: Trial, folder: str) -> None:
     check_encoder(trial, folder, load_tokenizer(folder))
 
 
-def prompt_of(trial: Trial, base: str) -> str:
-    """Return the text before every sentence: the trial's own, else the model's."""
-    return trial.encoder.prompt or Recorded(base, trial.encoder.revision).prompt
-
-
-def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:
-    """Raise InputError if the encoder lacks positions, layers or [MASK]."""
+def check_encoder(trial: Trial, base: str, tokenizer: Any) -> str:
+    """Return the prompt; InputError if the encoder lacks room, positions, layers, [MASK]."""
     encoder = _shape_of(base, trial.encoder.revision)
     check_length(trial.max_length, max_length(encoder, tokenizer), base)
-    prompt = prompt_of(trial, base)
+    prompt = trial.encoder.prompt or Recorded(base, trial.encoder.revision).prompt
     if prompt and len(encode([prompt], tokenizer, trial.max_length)[0]) >= trial.max_length:
         rule = f"its tokens leave no room for a sentence in max_length = {trial.max_length}"
         raise InputError(
@@ -70,6 +65,7 @@ def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:
         rule = "the masked-LM term hides tokens behind one"
         remedy = "Set method.masked_lm: 0, or use another encoder"
         raise InputError("its tokenizer has no [MASK]", where=base, rule=rule, remedy=remedy)
+    return prompt
 
 
 def _check_sites(trial: Trial, encoder: SentenceEncoder, base: str) -> None:

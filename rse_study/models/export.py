@@ -137,12 +137,11 @@ def _save_whole(directory: Path, folder: Path, encoder: SentenceEncoder, length:
 
     with seeded_init(0):  # transformers' loaders expect a pooler's weights, which no vector of ours reads
         transformer = Transformer(str(folder), max_seq_length=length)
-    # By both names, so that `encode`, `encode_query` and `encode_document` all give the scored vectors.
-    prompts = dict.fromkeys(("query", "document"), encoder.prompt) if encoder.prompt else {}
-    model = SentenceTransformer(
-        modules=[transformer, Pooling(encoder.hidden_size, pooling_mode=encoder.pooling)], device="cpu",
-        prompts=prompts, default_prompt_name=next(iter(prompts), None),
-    )  # fmt: skip
+    modules = [transformer, Pooling(encoder.hidden_size, pooling_mode=encoder.pooling)]
+    model = SentenceTransformer(modules=modules, device="cpu")
+    if encoder.prompt:  # for each of `encode`, `encode_query` and `encode_document`
+        model.prompts.update(dict.fromkeys(("query", "document"), encoder.prompt))
+        model.default_prompt_name = "query"
     model.model_card_data.model_id = directory.name
     model.save_pretrained(str(directory))
     for path in directory.glob("*.safetensors"):

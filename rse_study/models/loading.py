@@ -92,8 +92,8 @@ def load_encoder(
     name = str(path_or_name)
     config, tokenizer, kind = _described(name, pooling, revision)
     backbone, unread = _pretrained(name, config, revision, kind)
-    encoder = _assemble(name, backbone, tokenizer, kind)
-    encoder.prompt = prompt or model_files.Recorded(name, revision).prompt
+    encoder = _assemble(name, backbone, tokenizer, kind, revision)
+    encoder.prompt = prompt or encoder.prompt
     encoder.has_unread_pooler = any("pooler." in key for key in unread)
     remedy = "Is its config.json whole? If so, this family cannot be used: take another encoder"
     with model_files.reading(name, remedy, f"a short forward of {config.model_type} fails"):
@@ -102,20 +102,14 @@ def load_encoder(
 
 
 def untrained(
-    path_or_name: str | Path,
-    pooling: PoolingKind | str = "stored",
-    seed: int = 0,
-    revision: str = "main",
-    prompt: str = "",
+    path_or_name: str | Path, pooling: PoolingKind | str = "stored", seed: int = 0, revision: str = "main"
 ) -> tuple[SentenceEncoder, Any]:
     """Load an encoder with random weights by the stream `init`, every report's floor."""
     name = str(path_or_name)
     config, tokenizer, kind = _described(name, pooling, revision)
     with seeded_init(seed):
         backbone = AutoModel.from_config(config, dtype=torch.float32, **_pooler(config, kind))
-    encoder = _assemble(name, backbone, tokenizer, kind)
-    encoder.prompt = prompt or model_files.Recorded(name, revision).prompt
-    return encoder, tokenizer
+    return _assemble(name, backbone, tokenizer, kind, revision), tokenizer
 
 
 @contextmanager
@@ -228,8 +222,11 @@ def pretrained(
     return model, report
 
 
-def _assemble(name: str, backbone: nn.Module, tokenizer: Any, kind: PoolingKind) -> SentenceEncoder:
+def _assemble(
+    name: str, backbone: nn.Module, tokenizer: Any, kind: PoolingKind, revision: str
+) -> SentenceEncoder:
     encoder = SentenceEncoder(backbone, kind, tokenizer.mask_token_id)
+    encoder.prompt = model_files.Recorded(name, revision).prompt
     _check_ids(name, encoder, tokenizer)
     if kind == "pooler" and getattr(encoder.backbone, "pooler", None) is None:
         rule = "this pooling is the checkpoint's own, of its [CLS]"

@@ -87,7 +87,8 @@ def measure_baseline(
         return [row for one in similarities for row in one.score_overlap(name)]
     base, encoder = materials.base, trial.encoder
     if name == "untrained":
-        random, tokenizer = untrained(base, encoder.pooling, 0, encoder.revision, encoder.prompt)
+        random, tokenizer = untrained(base, encoder.pooling, seed=0, revision=encoder.revision)
+        random.prompt = encoder.prompt or random.prompt
         embed = Embedder(random.to(device), tokenizer, encoder.template)
         return score_model(ScoredModel(name, embed), evaluations, on_progress)
     if name == "whitening":

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from pydantic import TypeAdapter
 from safetensors import SafetensorError, safe_open
@@ -169,15 +170,12 @@ NUMBER = "()"
 def moments(networks: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
     """Return an optimizer's state as tensors, by the names of parameters."""
     return {
-        f"{name}/{key}" if isinstance(value, Tensor) else f"{name}/{key}{NUMBER}": _as_tensor(value)
+        f"{name}/{key}{'' if (is_tensor := isinstance(value, Tensor)) else NUMBER}": torch.as_tensor(
+            value if is_tensor else np.asarray(value)  # in float64: every bit of a number
+        )
         for name, parameter in networks.named_parameters()
         for key, value in optimizer.state.get(parameter, {}).items()
     }
-
-
-def _as_tensor(value: Any) -> Tensor:
-    double = torch.float64 if isinstance(value, float) else None  # of a number, every bit
-    return value if isinstance(value, Tensor) else torch.tensor(value, dtype=double)
 
 
 def put_moments(networks: nn.Module, optimizer: Optimizer, tensors: dict[str, Tensor]) -> None:
@@ -188,10 +186,9 @@ def put_moments(networks: nn.Module, optimizer: Optimizer, tensors: dict[str, Te
         parameter = parameters[name]
         # AdamW keeps its moments on the parameter's device, its step count there if it is fused, else on the CPU.
         on_device = value.to(parameter.device) if optimizer.defaults.get("fused") else value
-        if key.endswith(NUMBER):
-            optimizer.state[parameter][key.removesuffix(NUMBER)] = value.item()
-        else:
-            optimizer.state[parameter][key] = on_device if key == "step" else value.to(parameter.device)
+        kept = on_device if key == "step" else value.to(parameter.device)
+        kept = value.item() if key.endswith(NUMBER) else kept
+        optimizer.state[parameter][key.removesuffix(NUMBER)] = kept
 
 
 def _damage_of(checkpoint: Path) -> str:
