@@ -48,14 +48,12 @@ def check_encoder(trial: Trial, base: str, tokenizer: Any) -> str:
     encoder = _shape_of(base, trial.encoder.revision)
     check_length(trial.max_length, max_length(encoder, tokenizer), base)
     prompt = trial.encoder.prompt or Recorded(base, trial.encoder.revision).prompt
-    if prompt and len(encode([prompt], tokenizer, trial.max_length)[0]) >= trial.max_length:
+    framed = encode([prompt], tokenizer, trial.max_length, trial.encoder.template) if prompt else [[]]
+    if len(framed[0]) >= trial.max_length:
         rule = f"its tokens leave no room for a sentence in max_length = {trial.max_length}"
         raise InputError(
             f"prompt {prompt!r}", where=base, rule=rule, remedy="Shorten it, or raise max_length"
         )
-    if prompt and trial.encoder.template:
-        rule, remedy = "and a trial's template has a place for its own", "Write it into encoder.template"
-        raise InputError(f"records the prompt {prompt!r}", where=base, rule=rule, remedy=remedy)
     _check_sites(trial, encoder, base)
     if trial.graphed and not encoder.skips_padding:
         rule = f"a step of {encoder.config.model_type} cannot be recorded: transformers looks for padding in each pass"

@@ -1,6 +1,7 @@
 """Models on disk: exports, sentence-transformers' own, and classifiers."""
 
 import copy
+import logging
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -82,6 +83,7 @@ def _load(name: str, device: str, seed: int) -> Any:
     # It takes seconds to import, so import it on first use.
     from sentence_transformers import SentenceTransformer
 
+    logging.getLogger("sentence_transformers").setLevel(logging.ERROR)  # it warns that a prompt applies
     with seeded_init(seed):
         return SentenceTransformer(
             name,
@@ -106,8 +108,7 @@ def save_encoder(directory: Path, encoder: SentenceEncoder, tokenizer: Any, temp
         copy.deepcopy(encoder.backbone, weights).float().cpu().save_pretrained(directory)
     tokenizer.padding_side = "right"  # as it was trained and scored, whatever the tokenizer came with
     tokenizer.save_pretrained(directory)
-    stored = StoredPooling(pooling=encoder.pooling, template=template, prompt=encoder.prompt)
-    store_pooling(directory, stored)
+    store_pooling(directory, StoredPooling(pooling=encoder.pooling, template=template, prompt=encoder.prompt))
 
 
 def export(directory: Path, encoder: SentenceEncoder, tokenizer: Any) -> None:
@@ -168,8 +169,7 @@ def _compare(directory: Path, vectors: Float[np.ndarray, "n d"], pooling: str, w
 def _by_transformers(directory: Path, pooling: str, prompt: str) -> Float[np.ndarray, "n d"]:
     """Embed as transformers' own documentation shows it, a batch padded by the tokenizer."""
     tokenizer = AutoTokenizer.from_pretrained(directory)
-    texts = [prompt + text for text in TEXTS]  # which its users write themselves
-    given = tokenizer(texts, padding=True, truncation=True, return_tensors="pt")
+    given = tokenizer([prompt + one for one in TEXTS], padding=True, truncation=True, return_tensors="pt")
     with torch.no_grad(), quiet_loading():
         hidden = AutoModel.from_pretrained(directory, dtype=torch.float32).eval()(**given)[0]
     mask = given["attention_mask"].bool()

@@ -1,7 +1,6 @@
 """Encoders loaded by name or folder, and the reasons to refuse one."""
 
 import inspect
-import logging
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -174,15 +173,11 @@ def load_tokenizer(name: str, revision: str = "main") -> Any:
 def quiet_loading() -> Iterator[None]:
     """Keep Hugging Face's notes and progress bars off the screen inside."""
     level, bars = hf_logging.get_verbosity(), hf_logging.is_progress_bar_enabled()
-    theirs = logging.getLogger("sentence_transformers")
-    before = theirs.level
-    theirs.setLevel(logging.ERROR)  # else it says that a default prompt applies
     hf_logging.set_verbosity_error()
     hf_logging.disable_progress_bar()
     try:
         yield
     finally:
-        theirs.setLevel(before)
         hf_logging.set_verbosity(level)
         if bars:
             hf_logging.enable_progress_bar()

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 
 from rse_study.errors import InputError, first_line
+from rse_study.models.loading import seeded_init
 from rse_study.registry import construct, import_class
 from rse_study.training import trial
 from rse_study.training.checkpoint import moments, put_moments
@@ -60,7 +61,8 @@ def source_of_optimizer(spec: trial.AdamW, folder: Path) -> str:
         return ""
     what, name = f"optimizer.class = {spec.class_!r}", spec.class_.partition(":")[0]
     import_class(spec.class_, what=what, folder=folder, bases=["torch.optim.Optimizer"])
-    _require_resumable(spec, what)
+    with seeded_init(0):
+        _require_resumable(spec, what)
     file = Path(str(getattr(sys.modules[name], "__file__", None)))
     if file.parent.resolve() in (folder.resolve(), Path.cwd()):
         return file.read_text(encoding="utf-8")

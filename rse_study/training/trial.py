@@ -47,7 +47,7 @@ class Encoder(Spec):
     """prompt pooling alone has one, such as `This sentence of "[X]" means [MASK].`"""
     prompt: str = field("", neutral="")
     """text before every sentence, such as "query: ", in training, scores and export; a part of the sentence for
-    `max_length`, perturbations and masks. Empty: the default prompt that the model itself records, if any"""
+    template, `max_length`, perturbations and masks. Empty: the default prompt that the model itself records, if any"""
     revision: str = "main"
     """branch, tag or commit on the hub; not used for a folder"""
 
@@ -55,8 +55,6 @@ class Encoder(Spec):
     def _template_for_prompt(self) -> "Encoder":
         if (self.pooling == "prompt") != bool(self.template):
             raise ValueError('pooling: prompt and a template (with "[X]" and "[MASK]") need each other')
-        if self.template and self.prompt:
-            raise ValueError("has a template and a prompt. Write the prompt into the template, before [X]")
         return self
 
     @field_validator("prompt", mode="before")
@@ -120,10 +118,6 @@ class AdamW(Spec):
 
     def __hash__(self) -> int:
         return hash(self.fingerprint())  # settings are a mapping
-
-    def needs(self) -> tuple[Hashable, ...]:
-        """Return all that decides whether its class can be made."""
-        return (self.class_, canonical_json(self.settings)) if self.class_ else ()
 
     def rate(self, step: int, num_steps: int) -> float:
         """Return the learning rate of a step, counted from 0; as transformers' schedules."""
@@ -365,8 +359,9 @@ class Trial(Spec):
         """Return all that preparing the materials reads: equal needs, equal materials."""
         method = self.method
         of_method = tuple(self.models.values()), method.num_sites, method.needs_synonyms, method.needs_mask
-        of_data = self.corpus, self.selection.sets, self.replayed, self.optimizer.needs()
-        return (*of_data, self.encoder, self.batch_size, self.max_length, self.graphed, *of_method)
+        of_data = self.corpus, self.selection.sets, self.replayed
+        by_class = self.optimizer.class_, canonical_json(self.optimizer.settings)
+        return (*of_data, *by_class, self.encoder, self.batch_size, self.max_length, self.graphed, *of_method)
 
     @property
     def models(self) -> dict[str, Model]:

@@ -121,11 +121,6 @@ def test_the_name_of_a_special_token_in_a_prompt_is_text(folders):
 
 REFUSED = {
     "is one text in quotes": {"prompt": {"query": "query: ", "passage": "passage: "}},
-    "Write the prompt into the template": {
-        "pooling": "prompt",
-        "template": 'This sentence of "[X]" means [MASK].',
-        "prompt": "query: ",
-    },
     "valid string": {"prompt": ["query: "]},
 }
 
@@ -142,8 +137,13 @@ def test_an_empty_prompt_moves_no_identity_and_another_does():
     assert len({Encoder(prompt=one).fingerprint() for one in ("", "query: ", "query:")}) == 3
 
 
-def test_a_models_prompt_and_a_template_are_refused_together(folders, tmp_path):
-    folder = whole(tmp_path / "model", folders["bert"], **E5, default_prompt_name="query")
-    encoder = {"pooling": "prompt", "template": '"[X]" means [MASK].'}
-    with pytest.raises(InputError, match=r"records the prompt 'the cat '.*Write it into encoder.template"):
-        check_encoder(Trial(encoder=encoder), str(folder), load_tokenizer(str(folder)))
+def test_a_prompt_stands_inside_a_template_and_is_not_cut(folders):
+    template = 'the cat "[X]" sat on [MASK]'
+    bare = Embedder(*load_encoder(folders["bert"], "prompt"), template)
+    prompted = Embedder(*load_encoder(folders["bert"], "prompt", prompt=PROMPT), template)
+    np.testing.assert_array_equal(prompted(SENTENCES), bare([PROMPT + text for text in SENTENCES]))
+    tokenizer, encoder = load_tokenizer(str(folders["bert"])), {"pooling": "prompt", "template": template}
+    trial = Trial(encoder={**encoder, "prompt": "old bird "}, max_length=13)
+    check_encoder(trial, str(folders["bert"]), tokenizer)
+    with pytest.raises(InputError, match=r"leave no room for a sentence in max_length = 12"):
+        check_encoder(trial.model_copy(update={"max_length": 12}), str(folders["bert"]), tokenizer)
