@@ -44,16 +44,14 @@ def check_described(trial: Trial, folder: str) -> None:
 
 
 def check_encoder(trial: Trial, base: str, tokenizer: Any) -> str:
-    """Return the prompt; InputError if the encoder lacks room, positions, layers, [MASK]."""
+    """Return the prompt; InputError if room, positions, layers or [MASK] are lacking."""
     encoder = _shape_of(base, trial.encoder.revision)
     check_length(trial.max_length, max_length(encoder, tokenizer), base)
     prompt = trial.encoder.prompt or Recorded(base, trial.encoder.revision).prompt
     framed = encode([prompt], tokenizer, trial.max_length, trial.encoder.template) if prompt else [[]]
     if len(framed[0]) >= trial.max_length:
-        rule = f"its tokens leave no room for a sentence in max_length = {trial.max_length}"
-        raise InputError(
-            f"prompt {prompt!r}", where=base, rule=rule, remedy="Shorten it, or raise max_length"
-        )
+        what, rule = f"prompt {prompt!r}", f"leaves no room for a sentence in max_length = {trial.max_length}"
+        raise InputError(what, where=base, rule=rule, remedy="Shorten it, or raise max_length")
     _check_sites(trial, encoder, base)
     if trial.graphed and not encoder.skips_padding:
         rule = f"a step of {encoder.config.model_type} cannot be recorded: transformers looks for padding in each pass"

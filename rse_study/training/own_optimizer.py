@@ -1,4 +1,4 @@
-"""Optimizers of a trial: AdamW, or a class that a study names, which is tried first."""
+"""The optimizer of a trial: AdamW, or a class that a study names, tried first."""
 
 import sys
 from importlib.machinery import PathFinder
@@ -53,7 +53,7 @@ def set_rate(spec: trial.AdamW, optimizer: Optimizer, lr: Tensor, *, is_recorded
 
 
 def source_of_optimizer(spec: trial.AdamW, folder: Path) -> str:
-    """Return the source of a file beside the study, which its workers need; else nothing.
+    """Return the source of a file beside the study, for its workers; else nothing.
 
     Raises InputError unless the class can be imported, steps, and goes on from a checkpoint to the same bits.
     """

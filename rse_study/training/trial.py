@@ -61,10 +61,7 @@ class Encoder(Spec):
     @classmethod
     def _one_text(cls, given: Any) -> Any:
         if isinstance(given, dict):
-            raise ValueError(
-                "is one text in quotes, before both sides of a pair, which are compared alike here. "
-                'For example: prompt: "query: "'
-            )
+            raise ValueError('is one text for both sides of a pair. For example: prompt: "query: "')
         return given
 
     def reading(self) -> dict[str, str]:
@@ -111,9 +108,8 @@ class AdamW(Spec):
                 remedy = f"Write it below `settings`, by its name there (if it is inherited: `{name}: null`)"
                 raise ValueError(f"has {name}, which is AdamW's, and a class. {remedy}")
         if {"lr", "params"} & {*self.settings}:
-            raise ValueError(
-                "has lr or params below `settings`. Write lr beside `class`; the trial gives params"
-            )
+            raise ValueError("has lr or params below `settings`. Write lr beside `class`")
+        canonical_json(self.settings)  # a ValueError for NaN and infinities
         return self
 
     def __hash__(self) -> int:

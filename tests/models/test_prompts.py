@@ -104,7 +104,7 @@ def test_a_prompt_counts_against_the_maximum_length(folders):
     trial = Trial(encoder={"pooling": "mean", "prompt": "the old bird sat on the mat "}, max_length=9)
     tokenizer = load_tokenizer(str(folders["bert"]))
     with pytest.raises(
-        InputError, match=r"leave no room for a sentence in max_length = 9.* raise max_length"
+        InputError, match=r"leaves no room for a sentence in max_length = 9.* raise max_length"
     ):
         check_encoder(trial, str(folders["bert"]), tokenizer)
     check_encoder(trial.model_copy(update={"max_length": 10}), str(folders["bert"]), tokenizer)
@@ -120,7 +120,7 @@ def test_the_name_of_a_special_token_in_a_prompt_is_text(folders):
 
 
 REFUSED = {
-    "is one text in quotes": {"prompt": {"query": "query: ", "passage": "passage: "}},
+    "is one text for both sides of a pair": {"prompt": {"query": "query: ", "passage": "passage: "}},
     "valid string": {"prompt": ["query: "]},
 }
 
@@ -143,7 +143,7 @@ def test_a_prompt_stands_inside_a_template_and_is_not_cut(folders):
     prompted = Embedder(*load_encoder(folders["bert"], "prompt", prompt=PROMPT), template)
     np.testing.assert_array_equal(prompted(SENTENCES), bare([PROMPT + text for text in SENTENCES]))
     tokenizer, encoder = load_tokenizer(str(folders["bert"])), {"pooling": "prompt", "template": template}
-    trial = Trial(encoder={**encoder, "prompt": "old bird "}, max_length=13)
+    trial = Trial(encoder={**encoder, "prompt": "old bird "}, max_length=12)
     check_encoder(trial, str(folders["bert"]), tokenizer)
-    with pytest.raises(InputError, match=r"leave no room for a sentence in max_length = 12"):
-        check_encoder(trial.model_copy(update={"max_length": 12}), str(folders["bert"]), tokenizer)
+    with pytest.raises(InputError, match=r"leaves no room for a sentence in max_length = 11"):
+        check_encoder(trial.model_copy(update={"max_length": 11}), str(folders["bert"]), tokenizer)
