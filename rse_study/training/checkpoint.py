@@ -187,8 +187,7 @@ def put_moments(networks: nn.Module, optimizer: Optimizer, tensors: dict[str, Te
         # AdamW keeps its moments on the parameter's device, its step count there if it is fused, else on the CPU.
         on_device = value.to(parameter.device) if optimizer.defaults.get("fused") else value
         kept = on_device if key == "step" else value.to(parameter.device)
-        kept = value.item() if key.endswith(NUMBER) else kept
-        optimizer.state[parameter][key.removesuffix(NUMBER)] = kept
+        optimizer.state[parameter][key.removesuffix(NUMBER)] = value.item() if key.endswith(NUMBER) else kept
 
 
 def _damage_of(checkpoint: Path) -> str:
