@@ -138,9 +138,11 @@ def fraction(value: Any) -> Any:
 def show_setting(value: Any) -> str:
     """Format a setting for people, floats with at most six digits.
 
-    >>> show_setting(1e-3), show_setting(1000000), show_setting("l2")
-    ('0.001', '1000000', 'l2')
+    >>> show_setting(1e-3), show_setting(1000000), show_setting("l2"), show_setting("query: ")
+    ('0.001', '1000000', 'l2', '"query: "')
     """
+    if isinstance(value, str) and not (value and value == value.strip() and value.isprintable()):
+        return json.dumps(value, ensure_ascii=False)
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -29,6 +29,7 @@ from rse_study.models.loading import load_tokenizer
 from rse_study.spec import fingerprint_of
 from rse_study.training.arithmetic import torch_threads
 from rse_study.training.materials import Materials, require_generator
+from rse_study.training.own_optimizer import source_of_optimizer
 from rse_study.training.trial import Selection, Trial
 
 MEASURED_LENGTH = 64  # tokens
@@ -109,17 +110,18 @@ def prepare(
     corpus = read_corpus(trial.corpus, data_dir, beside)
     callback.message(f"corpus: {corpus}")
     check_batch(trial.batch_size, len(corpus.sentences))
+    optimizer = source_of_optimizer(trial.optimizer, beside)
     if trial.method.needs_synonyms:
         wordnet_archive(data_dir)  # fails now rather than after minutes of training
     dev = dev_pairs(trial.selection, *folders)
     root = cache_dir.absolute() / "assets"
     base = _base(trial, root, corpus.sentences, callback, folders)
     tokenizer = load_tokenizer(base, trial.encoder.revision)
-    check_encoder(trial, base, tokenizer)
     asked, on_tokens = (trial.max_length, trial.encoder.template), "corpus: sentences tokenised"
-    tokenised = tokenised_corpus(
-        root, corpus.sentences, tokenizer, *asked, partial(callback.advanced, on_tokens)
-    )
+    if prompt := check_encoder(trial, base, tokenizer):
+        callback.message(f"prompt before every sentence: {prompt!r}")
+    sentences = [prompt + one for one in corpus.sentences] if prompt else corpus.sentences
+    tokenised = tokenised_corpus(root, sentences, tokenizer, *asked, partial(callback.advanced, on_tokens))
     callback.message(check_tokens(trial, TokenisedCorpus.open(tokenised), tokenizer))
     on_progress = _training_progress("minilm-mlm", callback)
     generator, revision = choose_generator(trial, base, root, corpus.sentences, on_progress, *folders)
@@ -137,6 +139,7 @@ def prepare(
         synonyms=synonyms,
         replayed=replayed,
         replayed_texts=texts,
+        optimizer=optimizer,
     )
     return replace(made, fingerprints=_fingerprints(made, trial.encoder.revision))
 
@@ -150,6 +153,7 @@ def _fingerprints(made: Materials, revision: str) -> dict[str, str]:
         "generator": made.generator and fingerprint_of_model(made.generator, made.generator_revision),
         "synonyms": made.synonyms and Synonyms.open(Path(made.synonyms)).fingerprint,
         "replayed": made.replayed and ReplayedPairs.open(Path(made.replayed)).fingerprint,
+        "optimizer": made.optimizer and fingerprint_of(made.optimizer),
         "replayed_texts": made.replayed_texts and ReplayedTexts.open(Path(made.replayed_texts)).fingerprint,
     }
     return {name: fingerprint for name, fingerprint in parts.items() if fingerprint}

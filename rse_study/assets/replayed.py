@@ -56,12 +56,12 @@ class Reference:
     def key(self) -> dict[str, str]:
         return {
             "reference": fingerprint_of_model(self.name, self.revision),
-            "pooling": self.encoder.pooling,
-            "template": self.encoder.template,
+            **self.encoder.reading(),
         }
 
     def load(self) -> Embedder:
-        return Embedder(*load_encoder(self.name, self.encoder.pooling, self.revision), self.encoder.template)
+        asked = self.encoder
+        return Embedder(*load_encoder(self.name, asked.pooling, self.revision, asked.prompt), asked.template)
 
 
 def adversarial_set(

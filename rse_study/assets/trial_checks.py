@@ -8,7 +8,7 @@ import torch
 from transformers import AutoModel
 
 from rse_study.data.hub_models import weight_names
-from rse_study.data.tokenised import TokenisedCorpus
+from rse_study.data.tokenised import TokenisedCorpus, encode
 from rse_study.errors import InputError
 from rse_study.models.backbone import find_sites, require_sites
 from rse_study.models.embedder import max_length
@@ -43,10 +43,15 @@ def check_described(trial: Trial, folder: str) -> None:
     check_encoder(trial, folder, load_tokenizer(folder))
 
 
-def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:
-    """Raise InputError if the encoder lacks positions, layers or [MASK]."""
+def check_encoder(trial: Trial, base: str, tokenizer: Any) -> str:
+    """Return the prompt; InputError if room, positions, layers or [MASK] are lacking."""
     encoder = _shape_of(base, trial.encoder.revision)
     check_length(trial.max_length, max_length(encoder, tokenizer), base)
+    prompt = trial.encoder.prompt or Recorded(base, trial.encoder.revision).prompt
+    framed = encode([prompt], tokenizer, trial.max_length, trial.encoder.template) if prompt else [[]]
+    if len(framed[0]) >= trial.max_length:
+        what, rule = f"prompt {prompt!r}", f"leaves no room for a sentence in max_length = {trial.max_length}"
+        raise InputError(what, where=base, rule=rule, remedy="Shorten it, or raise max_length")
     _check_sites(trial, encoder, base)
     if trial.graphed and not encoder.skips_padding:
         rule = f"a step of {encoder.config.model_type} cannot be recorded: transformers looks for padding in each pass"
@@ -56,6 +61,7 @@ def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:
         rule = "the masked-LM term hides tokens behind one"
         remedy = "Set method.masked_lm: 0, or use another encoder"
         raise InputError("its tokenizer has no [MASK]", where=base, rule=rule, remedy=remedy)
+    return prompt
 
 
 def _check_sites(trial: Trial, encoder: SentenceEncoder, base: str) -> None:

@@ -166,6 +166,7 @@ class AttackedSimilarity:
             "encoder": fingerprint_of_model(weights.base, weights.revision),
             "pooling": weights.pooling,
             "template": weights.template,
+            **({"prompt": weights.prompt} if weights.prompt else {}),
             "made_of": self.made_of,
             "fingerprint": fingerprint_of([self.pairs.fingerprint, self.fitting.fingerprint]),
             **self._decisive,

@@ -32,6 +32,8 @@ class ModelFiles:
     device: str = "cpu"
     template: str = ""
     """Template of prompt pooling, if it is not stored with the weights."""
+    prompt: str = ""
+    """Text before every sentence, if it is not stored with the weights."""
     adversarial: float = 0.0
     """Length of the adversarial steps of its fine-tunings; 0: the study's."""
 

@@ -56,10 +56,11 @@ class WeakenedTokens(PairsEvaluation):
         return 3 * 2 * METHOD.masks.num_steps * NUM_TEXTS
 
     def score_weights(self, weights: ModelFiles, embed: Embed, subject: str) -> list[EvaluationRow]:
-        encoder, tokenizer = load_encoder(weights.base, weights.pooling_of_classifiers, weights.revision)
+        asked = weights.base, weights.pooling_of_classifiers, weights.revision, weights.prompt
+        encoder, tokenizer = load_encoder(*asked)
         run = RunContext(Streams(SEED), Alone(), nullcontext)
         networks = METHOD.networks(encoder.to(weights.device), run.streams, run.collectives)
-        texts = list(dict.fromkeys(self.pairs.first))[:NUM_TEXTS]
+        texts = [encoder.prompt + text for text in dict.fromkeys(self.pairs.first)][:NUM_TEXTS]
         kept, of_keys = list[np.ndarray](), list[np.ndarray]()
         with TemporaryDirectory() as folder:
             corpus = tokenise(texts, tokenizer, MAX_LENGTH, Path(folder) / "ids")

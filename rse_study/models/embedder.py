@@ -48,7 +48,8 @@ class Embedder:
     def __call__(self, sentences: list[str]) -> Float[np.ndarray, "n d"]:
         """Return one row per sentence; the encoder gets its modes back afterwards."""
         distinct = sorted(set(sentences))
-        rows = encode(distinct, self.tokenizer, self.max_length, self.template) if distinct else []
+        texts = [self.encoder.prompt + sentence for sentence in distinct]
+        rows = encode(texts, self.tokenizer, self.max_length, self.template) if texts else []
         order = sorted(range(len(rows)), key=lambda i: (len(rows[i]), i))
         vectors = np.zeros((len(rows), self.encoder.hidden_size), np.float32)
         with in_mode(self.encoder, training=False):

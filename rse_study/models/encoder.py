@@ -102,6 +102,8 @@ class SentenceEncoder(nn.Module):
         self.skips_padding = can_be_packed(backbone)
         self.chunk_size = 0
         """most sentences per chunk of a pass; 0: all at once"""
+        self.prompt = ""
+        """text that stands before every sentence it embeds"""
         self.has_unread_pooler = False
         """whether its checkpoint has a pooler, which only pooling `pooler` reads"""
         self._run_packed: Any = Packed.run

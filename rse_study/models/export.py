@@ -1,6 +1,7 @@
 """Models on disk: exports, sentence-transformers' own, and classifiers."""
 
 import copy
+import logging
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -82,6 +83,7 @@ def _load(name: str, device: str, seed: int) -> Any:
     # It takes seconds to import, so import it on first use.
     from sentence_transformers import SentenceTransformer
 
+    logging.getLogger("sentence_transformers").setLevel(logging.ERROR)  # it warns that a prompt applies
     with seeded_init(seed):
         return SentenceTransformer(
             name,
@@ -106,7 +108,7 @@ def save_encoder(directory: Path, encoder: SentenceEncoder, tokenizer: Any, temp
         copy.deepcopy(encoder.backbone, weights).float().cpu().save_pretrained(directory)
     tokenizer.padding_side = "right"  # as it was trained and scored, whatever the tokenizer came with
     tokenizer.save_pretrained(directory)
-    store_pooling(directory, StoredPooling(pooling=encoder.pooling, template=template))
+    store_pooling(directory, StoredPooling(pooling=encoder.pooling, template=template, prompt=encoder.prompt))
 
 
 def export(directory: Path, encoder: SentenceEncoder, tokenizer: Any) -> None:
@@ -136,9 +138,11 @@ def _save_whole(directory: Path, folder: Path, encoder: SentenceEncoder, length:
 
     with seeded_init(0):  # transformers' loaders expect a pooler's weights, which no vector of ours reads
         transformer = Transformer(str(folder), max_seq_length=length)
-    model = SentenceTransformer(
-        modules=[transformer, Pooling(encoder.hidden_size, pooling_mode=encoder.pooling)], device="cpu"
-    )
+    modules = [transformer, Pooling(encoder.hidden_size, pooling_mode=encoder.pooling)]
+    model = SentenceTransformer(modules=modules, device="cpu")
+    if encoder.prompt:  # for each of `encode`, `encode_query` and `encode_document`
+        model.prompts.update(dict.fromkeys(("query", "document"), encoder.prompt))
+        model.default_prompt_name = "query"
     model.model_card_data.model_id = directory.name
     model.save_pretrained(str(directory))
     for path in directory.glob("*.safetensors"):
@@ -151,7 +155,7 @@ def _compare(directory: Path, vectors: Float[np.ndarray, "n d"], pooling: str, w
     found = {
         "this product": Embedder(encoder, tokenizer)(TEXTS),
         "sentence-transformers": WholeModel(directory)(TEXTS),
-        "transformers": _by_transformers(directory, pooling),
+        "transformers": _by_transformers(directory, pooling, encoder.prompt),
     }
     for library, theirs in found.items():
         moved = float(np.abs(theirs - vectors).max() / np.abs(vectors).max())
@@ -162,10 +166,10 @@ def _compare(directory: Path, vectors: Float[np.ndarray, "n d"], pooling: str, w
             raise InputError(what, where=where, rule=rule, remedy=remedy)
 
 
-def _by_transformers(directory: Path, pooling: str) -> Float[np.ndarray, "n d"]:
+def _by_transformers(directory: Path, pooling: str, prompt: str) -> Float[np.ndarray, "n d"]:
     """Embed as transformers' own documentation shows it, a batch padded by the tokenizer."""
     tokenizer = AutoTokenizer.from_pretrained(directory)
-    given = tokenizer(TEXTS, padding=True, truncation=True, return_tensors="pt")
+    given = tokenizer([prompt + one for one in TEXTS], padding=True, truncation=True, return_tensors="pt")
     with torch.no_grad(), quiet_loading():
         hidden = AutoModel.from_pretrained(directory, dtype=torch.float32).eval()(**given)[0]
     mask = given["attention_mask"].bool()

@@ -81,16 +81,18 @@ WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
 def load_encoder(
-    path_or_name: str | Path, pooling: PoolingKind | str = "stored", revision: str = "main"
+    path_or_name: str | Path, pooling: PoolingKind | str = "stored", revision: str = "main", prompt: str = ""
 ) -> tuple[SentenceEncoder, Any]:
     """Load (encoder, tokenizer) in float32 from a folder or the hub; else InputError.
 
-    Pooling `stored` is what the folder itself records (ours or sentence-transformers'). Folders ignore `revision`.
+    Pooling `stored` is what the folder itself records (ours or sentence-transformers'), and so is an empty `prompt`.
+    Folders ignore `revision`.
     """
     name = str(path_or_name)
     config, tokenizer, kind = _described(name, pooling, revision)
     backbone, unread = _pretrained(name, config, revision, kind)
-    encoder = _assemble(name, backbone, tokenizer, kind)
+    encoder = _assemble(name, backbone, tokenizer, kind, revision)
+    encoder.prompt = prompt or encoder.prompt
     encoder.has_unread_pooler = any("pooler." in key for key in unread)
     remedy = "Is its config.json whole? If so, this family cannot be used: take another encoder"
     with model_files.reading(name, remedy, f"a short forward of {config.model_type} fails"):
@@ -106,7 +108,7 @@ def untrained(
     config, tokenizer, kind = _described(name, pooling, revision)
     with seeded_init(seed):
         backbone = AutoModel.from_config(config, dtype=torch.float32, **_pooler(config, kind))
-    return _assemble(name, backbone, tokenizer, kind), tokenizer
+    return _assemble(name, backbone, tokenizer, kind, revision), tokenizer
 
 
 @contextmanager
@@ -215,8 +217,11 @@ def pretrained(
     return model, report
 
 
-def _assemble(name: str, backbone: nn.Module, tokenizer: Any, kind: PoolingKind) -> SentenceEncoder:
+def _assemble(
+    name: str, backbone: nn.Module, tokenizer: Any, kind: PoolingKind, revision: str
+) -> SentenceEncoder:
     encoder = SentenceEncoder(backbone, kind, tokenizer.mask_token_id)
+    encoder.prompt = model_files.Recorded(name, revision).prompt
     _check_ids(name, encoder, tokenizer)
     if kind == "pooler" and getattr(encoder.backbone, "pooler", None) is None:
         rule = "this pooling is the checkpoint's own, of its [CLS]"

@@ -123,11 +123,15 @@ class StoredPooling(Spec):
 
     pooling: PoolingKind
     template: str = ""
+    prompt: str = ""
+    """what stands before every sentence"""
 
 
 def store_pooling(directory: Path, pooling: StoredPooling) -> None:
     """Write the pooling beside the weights in `directory`."""
-    (directory / FILE_NAME).write_text(pooling.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    without = set() if pooling.prompt else {"prompt"}  # as the files of models that have none always were
+    written = pooling.model_dump_json(indent=2, exclude=without)
+    (directory / FILE_NAME).write_text(written + "\n", encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -158,6 +162,16 @@ class Recorded:
         """Settings of its Transformer; empty without modules."""
         files = (f"sentence_{family}_config.json" for family in FAMILIES if self.modules)
         return next(filter(None, map(self._read, files)), {})
+
+    @cached_property
+    def prompt(self) -> str:
+        """The text before every sentence; of sentence-transformers' the one by default."""
+        if self.ours:
+            return self.ours.prompt
+        with reading(f"{self.name}/{MODEL}"):
+            model = (self.modules and self._read(MODEL)) or {}
+            name = model.get("default_prompt_name")
+            return "" if name is None else "" + (model["prompts"][name] or "")
 
     @property
     def max_length(self) -> int | None:
@@ -233,8 +247,6 @@ class Recorded:
             if value and key not in APPLIED and value != NEUTRAL.get(key):
                 yield f"its Transformer's {key} = {value!r}"
         model = self._read(MODEL) or {}
-        if prompt := (model.get("prompts") or {}).get(model.get("default_prompt_name")):
-            yield f"its prompt {prompt!r} before every text (default_prompt_name)"
         for key, neutral in (("truncate_dim", None), ("model_type", DENSE)):
             if model.get(key, neutral) != neutral:
                 yield f"{key} = {model[key]!r} of its {MODEL}"

@@ -61,8 +61,7 @@ def _key(trial: Trial, materials: Materials, device: str) -> str:
     return fingerprint_of(
         {
             "base": materials.fingerprints["base"],
-            "pooling": trial.encoder.pooling,
-            "template": trial.encoder.template,
+            **trial.encoder.reading(),
             "semantics": trial.encoder.semantics,
             "decides": what_decides(provenance(torch.device(device))),
         }
@@ -89,10 +88,11 @@ def measure_baseline(
     base, encoder = materials.base, trial.encoder
     if name == "untrained":
         random, tokenizer = untrained(base, encoder.pooling, seed=0, revision=encoder.revision)
+        random.prompt = encoder.prompt or random.prompt
         embed = Embedder(random.to(device), tokenizer, encoder.template)
         return score_model(ScoredModel(name, embed), evaluations, on_progress)
     if name == "whitening":
-        loaded, tokenizer = load_encoder(base, "mean", encoder.revision)
+        loaded, tokenizer = load_encoder(base, "mean", encoder.revision, encoder.prompt)
         embed = Embedder(loaded.to(device), tokenizer)
         # Each task by its own sentences: Su et al.'s "target", which knows the texts but no gold.
         of_vectors = [one for one in evaluations if isinstance(one, FrozenEvaluation)]
@@ -102,11 +102,12 @@ def measure_baseline(
     is_start = name in ("start", "adversarial")
     pooling = encoder.pooling if is_start else cast(PoolingKind, name)
     template = encoder.template if is_start else ""
-    loaded, tokenizer = load_encoder(base, pooling, encoder.revision)
+    loaded, tokenizer = load_encoder(base, pooling, encoder.revision, encoder.prompt)
     subject = ScoredModel(name, Embedder(loaded.to(device), tokenizer, template))
     if folder is not None:
         classifiers, attacks = folder / CLASSIFIERS, folder / attacks_folder(name)
-        weights = ModelFiles(base, pooling, classifiers, attacks, encoder.revision, device, template)
+        of_texts = encoder.revision, device, template, encoder.prompt
+        weights = ModelFiles(base, pooling, classifiers, attacks, *of_texts)
         if name == "adversarial":
             weights = replace(weights, adversarial=ADVERSARIAL)
         subject = replace(subject, weights=weights)

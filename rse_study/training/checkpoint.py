@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import torch
 from pydantic import TypeAdapter
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
@@ -74,7 +76,7 @@ def save(
         shutil.rmtree(abandoned)
     draft = directory / f".{final.name}.{os.getpid()}"
     make_folder(draft)
-    parts = (networks.state_dict(), _moments(networks, optimizer), tensors)
+    parts = (networks.state_dict(), moments(networks, optimizer), tensors)
     for name, part in zip(PARTS, parts, strict=True):
         path = draft / f"{name}.safetensors"
         # Copied to the host, where one part at a time has room: a card has none for weights and moments twice.
@@ -135,7 +137,7 @@ def restore(
     try:
         parts = {name: load_file(checkpoint / f"{name}.safetensors") for name in PARTS}
         networks.load_state_dict(parts["networks"])
-        _put_moments(networks, optimizer, parts["optimizer"])
+        put_moments(networks, optimizer, parts["optimizer"])
         return {name: parts["state"][name].to(value) for name, value in tensors.items()}
     except (KeyError, ValueError, RuntimeError, SafetensorError) as error:
         rule = f"its tensors are not those of this configuration ({first_line(error)})"
@@ -161,22 +163,31 @@ def save_model(directory: Path, encoder: SentenceEncoder, tokenizer: Any, spec: 
     replace_folder(draft, directory)
 
 
-def _moments(networks: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
+NUMBER = "()"
+"""end of the name of a number in an optimizer's state, which becomes a tensor in a checkpoint"""
+
+
+def moments(networks: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
+    """Return an optimizer's state as tensors, by the names of parameters."""
     return {
-        f"{name}/{key}": value
+        f"{name}/{key}{'' if (is_tensor := isinstance(value, Tensor)) else NUMBER}": torch.as_tensor(
+            value if is_tensor else np.asarray(value)  # in float64: every bit of a number
+        )
         for name, parameter in networks.named_parameters()
         for key, value in optimizer.state.get(parameter, {}).items()
     }
 
 
-def _put_moments(networks: nn.Module, optimizer: Optimizer, tensors: dict[str, Tensor]) -> None:
+def put_moments(networks: nn.Module, optimizer: Optimizer, tensors: dict[str, Tensor]) -> None:
+    """Restore what `moments` returned, in place."""
     parameters = dict(networks.named_parameters())
     for path, value in tensors.items():
         name, key = path.rsplit("/", 1)
         parameter = parameters[name]
         # AdamW keeps its moments on the parameter's device, its step count there if it is fused, else on the CPU.
         on_device = value.to(parameter.device) if optimizer.defaults.get("fused") else value
-        optimizer.state[parameter][key] = on_device if key == "step" else value.to(parameter)
+        kept = on_device if key == "step" else value.to(parameter.device)
+        optimizer.state[parameter][key.removesuffix(NUMBER)] = value.item() if key.endswith(NUMBER) else kept
 
 
 def _damage_of(checkpoint: Path) -> str:

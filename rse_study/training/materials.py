@@ -35,6 +35,8 @@ class Materials:
     synonyms: str = ""
     replayed: str = ""
     replayed_texts: str = ""
+    optimizer: str = ""
+    """source of the module of an optimizer by class, if it lies beside the study"""
     fingerprints: dict[str, str] = field(default_factory=dict)
     """sha256 of each part that decides a cell's numbers, by name"""
 
@@ -57,6 +59,7 @@ class Materials:
     def _content(self) -> dict[str, Any]:
         """Return everything for JSON: the dev pairs themselves, folders by their names."""
         content = {one.name: getattr(self, one.name) for one in fields(self)}
+        content = {name: one for name, one in content.items() if one or name != "optimizer"}
         return content | {"corpus": str(self.corpus), "dev": self.dev.to_json()}
 
     @classmethod

@@ -28,6 +28,7 @@ from rse_study.training import checkpoint
 from rse_study.training.arithmetic import Arithmetic, LossWatch, provenance
 from rse_study.training.checkpoint import Publish, TrainState, keep_local
 from rse_study.training.materials import Materials
+from rse_study.training.own_optimizer import set_rate
 from rse_study.training.recorded_step import RecordedStep, Recorder, StepInputs
 from rse_study.training.trial import Trial
 
@@ -131,8 +132,7 @@ class Session:
         (ids, mask, perturbable, rows, t, lr), draws = given.tensors, given.draws
         parameters, is_fixed = list(self.networks.parameters()), self.trial.graphed
         is_recorded = is_fixed and self.device.type == "cuda" and torch.cuda.is_current_stream_capturing()
-        for group in self.optimizer.param_groups:
-            group |= {"lr": lr, "capturable": is_recorded}
+        set_rate(self.trial.optimizer, self.optimizer, lr, is_recorded=is_recorded)
         batch = Batch(ids, mask, perturbable, rows, self.trial.batch_size, draws.host, is_fixed=is_fixed)
         batch = replace(batch, draws=draws if is_fixed else None)
         run = replace(self.run, is_reported=given.is_reported)

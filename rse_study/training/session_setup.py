@@ -11,7 +11,7 @@ import torch
 from rse_study.data.batches import Batches, Synonyms
 from rse_study.data.tokenised import TokenisedCorpus, vocabulary_fingerprint
 from rse_study.errors import InputError
-from rse_study.methods.method import Networks, RunContext
+from rse_study.methods.method import RunContext
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.generators import GeneratorOutputs, check_same_tokenizer, load_generator, make_room
 from rse_study.models.loading import load_encoder
@@ -24,6 +24,7 @@ from rse_study.tensors import Collectives
 from rse_study.training.arithmetic import Arithmetic, provenance
 from rse_study.training.checkpoint import Publish, keep_local
 from rse_study.training.materials import Materials
+from rse_study.training.own_optimizer import make_optimizer
 from rse_study.training.recorded_step import CudaGraphs
 from rse_study.training.session import Session
 from rse_study.training.trial import Trial
@@ -41,7 +42,8 @@ def open_session(
     """Load all that a worker needs; InputError if something does not fit together."""
     require_equal_shares(trial, collectives.size)
     streams, arithmetic = Streams(seed), Arithmetic(trial.precision, device)
-    encoder, tokenizer = load_encoder(materials.base, trial.encoder.pooling, trial.encoder.revision)
+    asked = trial.encoder
+    encoder, tokenizer = load_encoder(materials.base, asked.pooling, asked.revision, asked.prompt)
     encoder.chunk_size = trial.chunk_size  # also for its copies: D, and the target of DCL
     batches = _batches(trial, materials, tokenizer, streams, collectives)
     networks = trial.method.networks(encoder, streams, collectives).to(device, arithmetic.dtype).train()
@@ -57,7 +59,7 @@ def open_session(
         trial,
         networks,
         trial.method.state(networks, streams),
-        _optimizer(trial, networks),
+        make_optimizer(trial.optimizer, materials.optimizer, networks),
         arithmetic,
         batches,
         run,
@@ -67,19 +69,6 @@ def open_session(
         device,
         publish,
         CudaGraphs() if trial.graphed and device.type == "cuda" else None,
-    )
-
-
-def _optimizer(trial: Trial, networks: Networks) -> torch.optim.Optimizer:
-    adam = trial.optimizer
-    # Weight decay acts on every parameter, biases and LayerNorms included. Decision 0015.
-    return torch.optim.AdamW(
-        networks.parameters(),
-        lr=adam.lr,
-        betas=(adam.beta1, adam.beta2),
-        eps=adam.epsilon,
-        weight_decay=adam.weight_decay,
-        fused=True,
     )
 
 
@@ -184,8 +173,7 @@ def _key_of_scores(trial: Trial, materials: Materials, num_workers: int, device:
     return fingerprint_of(
         {
             "materials": measured,
-            "pooling": trial.encoder.pooling,
-            "template": trial.encoder.template,
+            **trial.encoder.reading(),
             "semantics": [part.semantics for part in (trial, trial.encoder, trial.selection, trial.replayed)],
             "compiled": trial.compiled,
             "decides": what_decides(provenance(device, num_workers, trial.precision)),

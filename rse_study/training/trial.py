@@ -3,13 +3,14 @@
 import re
 from collections.abc import Hashable, Iterator
 from itertools import count
-from math import cos, pi
+from math import ceil, cos, pi
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
     BeforeValidator,
+    ConfigDict,
     Discriminator,
     Field,
     NonNegativeFloat,
@@ -32,7 +33,8 @@ from rse_study.methods import AnyMethod, RobustSentEmbed
 from rse_study.methods.method import FORWARD
 from rse_study.methods.presets import with_preset
 from rse_study.models.pooling import PoolingKind
-from rse_study.spec import Spec, field
+from rse_study.registry import ClassPath
+from rse_study.spec import Spec, canonical_json, field
 
 
 class Encoder(Spec):
@@ -45,6 +47,9 @@ class Encoder(Spec):
     """the sentence's vector: [CLS], the tokens' mean, that of first and last layer, or a prompt's [MASK]"""
     template: str = ""
     """prompt pooling alone has one, such as `This sentence of "[X]" means [MASK].`"""
+    prompt: str = field("", neutral="")
+    """text before every sentence, such as "query: ", in training, scores and export; a part of the sentence for
+    template, `max_length`, perturbations and masks. Empty: the default prompt that the model itself records, if any"""
     revision: str = "main"
     """branch, tag or commit on the hub; not used for a folder"""
 
@@ -54,16 +59,29 @@ class Encoder(Spec):
             raise ValueError('pooling: prompt and a template (with "[X]" and "[MASK]") need each other')
         return self
 
+    @field_validator("prompt", mode="before")
+    @classmethod
+    def _one_text(cls, given: Any) -> Any:
+        if isinstance(given, dict):
+            raise ValueError('is one text for both sides of a pair. For example: prompt: "query: "')
+        return given
+
+    def reading(self) -> dict[str, str]:
+        """Return how a sentence is read, as keys of what is made once have it."""
+        prompt = {"prompt": self.prompt} if self.prompt else {}
+        return {"pooling": self.pooling, "template": self.template, **prompt}
+
 
 class AdamW(Spec):
-    """AdamW with decay to 0 over the full budget, no warm-up, one norm clip.
+    """AdamW, or an optimizer by class; the learning rate's schedule; one norm clip.
 
     RobustSentEmbed is silent about its optimiser.
     """
 
+    model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True)
     semantics: ClassVar[int] = 2  # fused: other roundings. Decision 0025.
     lr: PositiveFloat = field(7e-6, symbol="xi")
-    """learning rate of the first step"""
+    """learning rate of the first step, or at the end of the warm-up"""
     beta1: float = field(0.9, ge=0, lt=1)
     """decay of the mean of the gradients"""
     beta2: float = field(0.999, ge=0, lt=1)
@@ -74,13 +92,39 @@ class AdamW(Spec):
     """a step shrinks every weight by this times the learning rate"""
     max_norm: PositiveFloat = 1.0
     """largest l2 norm of the gradient of all trained parameters together, D's included"""
-    schedule: Literal["linear", "cosine"] = field("linear", neutral="linear")
-    """how the learning rate falls to 0 over the whole budget"""
+    schedule: Literal["linear", "cosine", "constant"] = field("linear", neutral="linear")
+    """how the learning rate falls to 0 over the whole budget after the warm-up, or that it stays"""
+    warmup: float = field(0.0, ge=0, lt=1, neutral=0.0)
+    """share of all steps in which the learning rate rises from 0, linearly"""
+    class_: ClassPath | None = field(None, alias="class", neutral=None)
+    """instead of AdamW, `module:Class` of any optimizer of torch: of a file beside the study, or installed"""
+    settings: dict[str, Any] = field({}, neutral={})
+    """what `class` is made with, beside parameters and learning rate"""
+
+    @model_validator(mode="after")
+    def _settings_of_its_class(self) -> "AdamW":
+        if self.class_ is None and self.settings:
+            raise ValueError("has settings, which are those of a class. Name it with `class`")
+        for name in ("beta1", "beta2", "epsilon", "weight_decay"):
+            if self.class_ and getattr(self, name) != type(self).model_fields[name].default:
+                remedy = f"Write it below `settings`, by its name there (if it is inherited: `{name}: null`)"
+                raise ValueError(f"has {name}, which is AdamW's, and a class. {remedy}")
+        if {"lr", "params"} & {*self.settings}:
+            raise ValueError("has lr or params below `settings`. Write lr beside `class`")
+        canonical_json(self.settings)  # a ValueError for NaN and infinities
+        return self
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint())  # settings are a mapping
 
     def rate(self, step: int, num_steps: int) -> float:
-        """Return the learning rate of a step, counted from 0."""
-        done = step / num_steps
-        return self.lr * ((1 + cos(pi * done)) / 2 if self.schedule == "cosine" else 1 - done)
+        """Return the learning rate of a step, counted from 0; as transformers' schedules."""
+        rising = ceil(self.warmup * num_steps)
+        if step < rising:
+            return self.lr * (step / rising)
+        done = (step - rising) / (num_steps - rising)
+        falling = {"linear": 1 - done, "cosine": (1 + cos(pi * done)) / 2, "constant": 1.0}
+        return self.lr * falling[self.schedule]
 
 
 class Budget(Spec):
@@ -226,7 +270,7 @@ class Trial(Spec):
     corpus: Corpus = Corpus()
     """training sentences"""
     optimizer: AdamW = AdamW()
-    """AdamW and the learning rate's schedule"""
+    """AdamW or another by class, and the learning rate's schedule"""
     budget: Budget = Budget()
     """how long it trains"""
     batch_size: int = field(64, ge=2)
@@ -273,6 +317,8 @@ class Trial(Spec):
             and "chunk_size computes each chunk twice with one state of dropout. Set chunk_size: 0",
             self.precision == "fp16"
             and "the scaler of fp16 looks at every step's gradients. Set precision: bf16",
+            self.optimizer.class_
+            and f"{self.optimizer.class_} may read values as it steps. Set optimizer.class: null",
         )
         if self.graphed and (reason := str(next(filter(None, reasons), ""))):
             remedy = ", or graphed: false" if ". Set " in reason else ". Set graphed: false"
@@ -311,7 +357,8 @@ class Trial(Spec):
         method = self.method
         of_method = tuple(self.models.values()), method.num_sites, method.needs_synonyms, method.needs_mask
         of_data = self.corpus, self.selection.sets, self.replayed
-        return (*of_data, self.encoder, self.batch_size, self.max_length, self.graphed, *of_method)
+        by_class = self.optimizer.class_, canonical_json(self.optimizer.settings)
+        return (*of_data, *by_class, self.encoder, self.batch_size, self.max_length, self.graphed, *of_method)
 
     @property
     def models(self) -> dict[str, Model]:

@@ -14,10 +14,16 @@ from rse_study.assets.masked_lm import MaskedLMTraining
 from rse_study.assets.store import META
 from rse_study.assets.tiny import MiniLMGenerator
 from rse_study.data import builtin
+from rse_study.data.labelled import StsPairs
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.errors import InputError
+from rse_study.evaluation.sts import evaluate_sts
+from rse_study.models.embedder import Embedder
 from rse_study.models.export import save_encoder
 from rse_study.models.loading import load_encoder
+from rse_study.spec import fingerprint_of
+from rse_study.training.loop import train
+from rse_study.training.materials import Materials
 from rse_study.training.trial import Selection, Trial
 from tests.heard import Heard
 
@@ -243,3 +249,52 @@ class TestWorthwhile:
         model.save_pretrained(base)
         with pytest.raises(InputError, match=self.REFUSED):
             ready(trial(encoder=base))
+
+
+class TestPromptAndOptimizer:
+    PROMPT = "ta so "
+
+    def test_a_corpus_is_tokenised_with_the_prompt_and_apart(self, ready):
+        heard = Heard()
+        plain, prompted = ready(trial(method=NONE)), ready(prompted_trial(self.PROMPT), heard)
+        assert heard.messages[1] == f"prompt before every sentence: {self.PROMPT!r}"
+        before, after = (TokenisedCorpus.open(made.corpus) for made in (plain, prompted))
+        _, tokenizer = load_encoder(plain.base)
+        for index in range(0, NUM, 50):
+            ids = tokenizer(self.PROMPT + SENTENCES[index], truncation=True, max_length=16).input_ids
+            assert after.row(index).tolist() == ids
+        assert before.fingerprint != after.fingerprint
+        assert {**plain.fingerprints, "corpus": ""} == {**prompted.fingerprints, "corpus": ""}
+
+    def test_training_and_its_model_have_it(self, ready, tmp_path):
+        wanted = prompted_trial(self.PROMPT, optimizer={"lr": 1e-3}, selection={"dev": "builtin", "every": 2})
+        made = ready(wanted)
+        points = list(train(wanted, 0, made, tmp_path / "cell"))
+        for folder, point in ((made.base, points[0]), (tmp_path / "cell" / "model", points[-1])):
+            encoder, tokenizer = load_encoder(folder, "mean", prompt=self.PROMPT if point.t == 0 else "")
+            encoder.prompt, prompt = "", encoder.prompt
+            pairs = made.dev.to_json()
+            sides = {side: [prompt + text for text in pairs[side]] for side in ("first", "second")}
+            rows = evaluate_sts(Embedder(encoder, tokenizer), [StsPairs.from_json({**pairs, **sides})])
+            assert rows[0].value == pytest.approx(point.metrics["dev"], abs=1e-3)
+            assert prompt == self.PROMPT
+
+    def test_no_cell_is_shared_with_another_text_or_class(self, ready, data, cache, tmp_path):
+        own = "import torch\nclass Mine(torch.optim.SGD):\n    pass\n"
+        (tmp_path / "an_own_optimizer.py").write_text(own)
+        mine = trial(method=NONE, optimizer={"class": "an_own_optimizer:Mine", "settings": {"momentum": 0.5}})
+        made = prepare(mine, cache, data, beside=tmp_path)
+        assert made.optimizer == own
+        assert made.fingerprints["optimizer"] == fingerprint_of(own)
+        assert Materials.load(made.save(tmp_path)).optimizer == own
+        plain = ready(trial(method=NONE))
+        assert "optimizer" not in plain.fingerprints
+        assert "optimizer" not in plain._content()
+        with pytest.raises(InputError, match="cannot be imported"):
+            ready(trial(method=NONE, optimizer={"class": "no_such_module:Mine"}))
+
+
+def prompted_trial(prompt, **changes):
+    budget = {"unit": "steps", "amount": 4}
+    given = trial(method={"name": "robust_sent_embed", **NONE, "lambda1": 0}, budget=budget, **changes)
+    return given.model_copy(update={"encoder": given.encoder.model_copy(update={"prompt": prompt})})

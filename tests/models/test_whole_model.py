@@ -62,7 +62,6 @@ REFUSED = {
     "its pooling max": lambda folder, base: saved(folder, base, pooling="max"),
     "its pooling weightedmean": lambda folder, base: saved(folder, base, pooling="weightedmean"),
     "its pooling lasttoken": lambda folder, base: saved(folder, base, pooling="lasttoken"),
-    "its prompt 'the old bird '": lambda folder, base: saved(folder, base, **PROMPT),
     r"include_prompt": lambda folder, base: saved(folder, base, pool={"include_prompt": False}, **PROMPT),
     "do_lower_case": lowered,
     "truncate_dim = 8": lambda folder, base: saved(folder, base, truncate_dim=8),
@@ -89,6 +88,7 @@ def test_what_our_encoder_lacks_is_scored_by_sentence_transformers_and_no_base_o
 TRAINED = {
     "cls": lambda folder, base: saved(folder, base, pooling="cls"),
     "mean": lambda folder, base: saved(folder, base, pooling="mean"),
+    "a prompt by default": lambda folder, base: saved(folder, base, **PROMPT),
     "unused prompts": lambda folder, base: saved(folder, base, prompts={"q": "the old bird "}),
     "a limit of tokens": lambda folder, base: saved(folder, base, transformer={"max_seq_length": 6}),
     "a limit in a file of version 1": lambda folder, base: shutil.move(

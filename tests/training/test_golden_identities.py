@@ -59,10 +59,13 @@ VARIANTS: dict[str, dict[str, Any]] = {
     ),
     "views": of(**VIEWS, z_adv_negatives="included"),
     "prompt": {"encoder": {"pooling": "prompt", "template": 'This sentence of "[X]" means [MASK].'}},
+    "text before each sentence": {"encoder": {"prompt": "query: "}},
     "optimiser": dict(
         optimizer=dict(lr=1e-4, beta1=0.8, beta2=0.99, epsilon=1e-6, weight_decay=0.01, max_norm=0.5)
     ),
     "cosine": {"optimizer": {"schedule": "cosine"}},
+    "warm-up": {"optimizer": {"schedule": "constant", "warmup": 0.06}},
+    "by class": {"optimizer": {"class": "torch.optim:SGD", "settings": {"momentum": 0.9}}},
     "L2P-CSR": of("l2p_csr"),
     "L2P-CSR, masks": of("l2p_csr", masks=MASKS | OTHER_MASKS, **ONLY),
     "L2P-CSR, noise": of(

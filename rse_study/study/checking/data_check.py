@@ -71,6 +71,7 @@ def _problems(trials: Iterable[tuple[str, Trial]], where: str, data_dir: Path) -
             _tried("method.rtd.generator", partial(require_generator, trial, *folders)),
             _tried(f"encoder.name = {trial.encoder.name!r}", partial(_check_encoder, trial, *folders)),
             _synonyms(trial, data_dir),
+            _optimizer(trial, folders[0]),
             _replayed(trial, data_dir),
         )
         for what, problem in chain.from_iterable(sought):
@@ -168,6 +169,14 @@ def _check_encoder(trial: Trial, *folders: Path) -> None:
         from rse_study.assets.trial_checks import check_described
 
         check_described(trial, str(folder))
+
+
+def _optimizer(trial: Trial, folder: Path) -> Iterator[Missing]:
+    if trial.optimizer.class_ is not None:
+        from rse_study.training.own_optimizer import source_of_optimizer  # torch, as the class itself does
+
+        for _, problem in _tried("", partial(source_of_optimizer, trial.optimizer, folder)):
+            yield problem.what, InputError(problem.rule, remedy=problem.remedy)
 
 
 def _synonyms(trial: Trial, data_dir: Path) -> Iterator[Missing]:

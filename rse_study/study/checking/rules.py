@@ -270,8 +270,8 @@ def _judges(base: Trial) -> dict[str, str]:
     if base.replayed.recipe == "none":
         return judges
     reference = f"against which the replayed pairs are found, and {alike}"
-    # Another reference is read with the trial's own pooling and template.
-    whom: tuple[str, ...] = ("encoder.pooling", "encoder.template")
+    # Another reference is read with the trial's own pooling, template and prompt.
+    whom: tuple[str, ...] = ("encoder.pooling", "encoder.template", "encoder.prompt")
     if base.replayed.reference == "base":
         whom = ("encoder", "corpus") if base.encoder.name in MADE_FROM_CORPUS else ("encoder",)
     return judges | dict.fromkeys(whom, reference)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from keyword import iskeyword
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -29,6 +30,8 @@ def resolve(spec: Spec, path: str, *, where: str = "", at: str = "") -> str:
     'method.blend.pgd.num_steps'
     """
     every = dict(walk(spec))
+    if iskeyword(path.rpartition(".")[2]):
+        path += "_"  # optimizer.class, whose name Python has taken
     if path in every:
         return path
     matches = [full for full in every if full.endswith(f".{path}")]
