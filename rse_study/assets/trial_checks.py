@@ -12,7 +12,7 @@ from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.errors import InputError
 from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.loading import check_family, load_config, load_tokenizer, opening
+from rse_study.models.loading import check_family, check_ids, load_config, load_tokenizer, opening
 from rse_study.models.model_files import AGAIN, Recorded, reading
 from rse_study.training.trial import Trial
 
@@ -45,6 +45,7 @@ def check_described(trial: Trial, folder: str) -> None:
 def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:
     """Raise InputError if the encoder lacks positions, layers or [MASK]."""
     encoder = _shape_of(base, trial.encoder.revision)
+    check_ids(base, encoder, tokenizer)
     check_length(trial.max_length, max_length(encoder, tokenizer), base)
     _check_sites(trial, encoder, base)
     if trial.graphed and not encoder.skips_padding:

@@ -140,21 +140,20 @@ class SentenceEncoder(nn.Module):
 
     def require_sites(self, num_needed: int, where: str = "") -> None:
         """Raise InputError unless there are so many sites, the embedding block's and the layers'."""
-        name, num_layers = type(self.backbone).__name__, len(self.layers)
+        num_layers, unweakened = len(self.layers), "method.masks.phi: 0 (L2P-CSR: perturbs: embeddings)"
         if not self.layers:
-            what = f"{name} has no known sites (a list of layers, each of which reads what the last one returned)"
-            rule = "weakening masks, first_last pooling and the discriminator act between an encoder's layers"
-            remedy = "Use another encoder, such as BERT, ALBERT or ModernBERT, or set phi: 0 and lambda2: 0"
+            what = f"{type(self.backbone).__name__} has no known sites"
+            rule = (
+                "weakening masks, first_last pooling and the discriminator change the hidden states between layers, "
+                "each of which must read what the one before has returned"
+            )
+            remedy = f"Use another encoder, such as BERT or ALBERT, or set {unweakened}, lambda2: 0 and pooling: mean"
             raise InputError(what, where=where, rule=rule, remedy=remedy)
         if num_needed > num_layers + 1:
+            what = f"method.masks: {num_needed} sites are weakened"
             rule = f"this encoder has {num_layers + 1}: the embedding block and {num_layers} layers"
-            remedy = (
-                f"Lower method.masks.num_layers to {num_layers} or less, or set method.masks.phi: 0 "
-                "(L2P-CSR: perturbs: embeddings)"
-            )
-            raise InputError(
-                f"method.masks: {num_needed} sites are weakened", where=where, rule=rule, remedy=remedy
-            )
+            remedy = f"Lower method.masks.num_layers to {num_layers} or less, or set {unweakened}"
+            raise InputError(what, where=where, rule=rule, remedy=remedy)
 
     def word_embeddings(self, ids: Int[Tensor, "b l"]) -> Float[Tensor, "b l e"]:
         """Look up the word embeddings: no position, no type, no LayerNorm."""

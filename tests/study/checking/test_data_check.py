@@ -184,6 +184,7 @@ SHAPE = {"vocab_size": 7, "max_position_embeddings": 64, "hidden_size": 16, "num
 SHAPE |= {"num_attention_heads": 2, "intermediate_size": 24, "pad_token_id": 0}
 GPT2 = {"vocab_size": 7, "n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 64}
 T5 = {"vocab_size": 7, "d_model": 16, "num_layers": 2, "num_heads": 2, "d_ff": 24, "d_kv": 8}
+XLM = {"vocab_size": 7, "emb_dim": 16, "n_layers": 2, "n_heads": 2, "pad_token_id": 0}
 DISTILBERT = {"vocab_size": 7, "dim": 16, "n_layers": 2, "n_heads": 2, "hidden_dim": 24}
 KINDS = {
     "gpt2": lambda: hf.GPT2Model(hf.GPT2Config(**GPT2)),
@@ -191,7 +192,8 @@ KINDS = {
     "albert": lambda: hf.AlbertModel(hf.AlbertConfig(**SHAPE, embedding_size=16)),
     "distilbert": lambda: hf.DistilBertModel(hf.DistilBertConfig(**DISTILBERT)),
     "electra": lambda: hf.ElectraModel(hf.ElectraConfig(**SHAPE, embedding_size=8)),
-    "xlm": lambda: hf.XLMModel(hf.XLMConfig(vocab_size=7, emb_dim=16, n_layers=2, n_heads=2)),
+    "mpnet": lambda: hf.MPNetModel(hf.MPNetConfig(**SHAPE)),
+    "xlm": lambda: hf.XLMModel(hf.XLMConfig(**XLM)),
     "bare": lambda: hf.BertModel(hf.BertConfig(**SHAPE), add_pooling_layer=False),
 }
 
@@ -238,6 +240,7 @@ REFUSED = [
     ("gpt2 is decoder-only", "gpt2", {}),
     ("t5 is an encoder-decoder", "t5", {}),
     ("XLMModel has no known sites", "xlm", {"masks": {"phi": 0.3}}),
+    ("pads with token 0, its positions leave out token 1", "mpnet", {}),
     ("has 3: the embedding block and 2 layers", "albert", {"masks": {"phi": 0.3, "num_layers": 3}}),
     ("9 sites are weakened", "bert", {"masks": {"phi": 0.3, "num_layers": 8}}),
     ("has no pooler", "bert", {"pooling": "pooler"}),
