@@ -103,14 +103,11 @@ class _Cast(torch.autograd.Function):
 
 SiteChange = Callable[[Tensor], Tensor]
 Changes = Mapping[int, Sequence[SiteChange]]  # by site: functions applied to its hidden states, in order
-PROBE = (
-    2,
-    5,
-)  # sentences and tokens: no two lengths of a hidden state are equal, nor one that a family pads to
+PROBE = (2, 5)  # sentences and tokens; to 5, no family pads
 
 
 def find_layers(backbone: Any) -> list[nn.Module]:
-    """Return the layers in the order in which a pass applies them; empty where none are known.
+    """Return the layers as a pass applies them; empty where none are known.
 
     They are the modules of the first list that form a chain in a pass of a few tokens: each reads the hidden states
     [b l d] that the one before has returned. A layer that is shared, as in ALBERT, stands once for each application.

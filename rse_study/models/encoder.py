@@ -139,7 +139,7 @@ class SentenceEncoder(nn.Module):
         return find_layers(self.backbone)
 
     def require_sites(self, num_needed: int, where: str = "") -> None:
-        """Raise InputError unless there are so many sites, the embedding block's and the layers'."""
+        """Raise InputError if its sites, the embedding block's and layers', are too few."""
         num_layers, unweakened = len(self.layers), "method.masks.phi: 0 (L2P-CSR: perturbs: embeddings)"
         if not self.layers:
             what = f"{type(self.backbone).__name__} has no known sites"
