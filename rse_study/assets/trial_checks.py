@@ -10,11 +10,10 @@ from transformers import AutoModel
 from rse_study.data.hub_models import weight_names
 from rse_study.data.tokenised import TokenisedCorpus, encode
 from rse_study.errors import InputError
-from rse_study.models.backbone import find_sites, require_sites
 from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.loading import check_family, load_config, load_tokenizer, opening
-from rse_study.models.model_files import Recorded
+from rse_study.models.loading import check_family, check_ids, load_config, load_tokenizer, opening
+from rse_study.models.model_files import AGAIN, Recorded, reading
 from rse_study.training.trial import Trial
 
 
@@ -46,6 +45,7 @@ def check_described(trial: Trial, folder: str) -> None:
 def check_encoder(trial: Trial, base: str, tokenizer: Any) -> str:
     """Return the prompt; InputError if room, positions, layers or [MASK] are lacking."""
     encoder = _shape_of(base, trial.encoder.revision)
+    check_ids(base, encoder, tokenizer)
     check_length(trial.max_length, max_length(encoder, tokenizer), base)
     prompt = trial.encoder.prompt or Recorded(base, trial.encoder.revision).prompt
     framed = encode([prompt], tokenizer, trial.max_length, trial.encoder.template) if prompt else [[]]
@@ -65,20 +65,18 @@ def check_encoder(trial: Trial, base: str, tokenizer: Any) -> str:
 
 
 def _check_sites(trial: Trial, encoder: SentenceEncoder, base: str) -> None:
-    wanted, num_sites = trial.method.num_sites, len(find_sites(encoder.backbone))
-    if trial.method.generator or trial.encoder.pooling == "first_last":
-        require_sites(encoder.backbone, 2)
-    if wanted and not num_sites:
-        require_sites(encoder.backbone, wanted)
-    if wanted > num_sites:
-        rule = f"this encoder has {num_sites}: the embedding block and its layers"
-        remedy = "Lower method.masks.num_layers, or set method.masks.phi: 0 (L2P-CSR: perturbs: embeddings)"
-        raise InputError(f"method.masks: {wanted} sites are weakened", where=base, rule=rule, remedy=remedy)
-    if wanted and encoder.embedding_size != encoder.hidden_size:
-        what = f"word embeddings of width {encoder.embedding_size}, layers of {encoder.hidden_size}"
-        rule = "weakening masks have one width for the embedding block and the layers"
-        remedy = "Set method.masks.phi: 0 (L2P-CSR: perturbs: embeddings), or use another encoder"
-        raise InputError(what, where=base, rule=rule, remedy=remedy)
+    reads_between = trial.method.generator or trial.encoder.pooling == "first_last"
+    needed = max(trial.method.num_sites, 2 if reads_between else 0)
+    if not needed:
+        return
+    with reading(base, AGAIN, f"a short forward of {encoder.config.model_type} fails"):
+        try:
+            encoder.require_sites(needed, where=base)
+        except RuntimeError:  # its forward looks at values, so that it needs memory
+            encoder.to_empty(device="cpu")
+            for buffer in encoder.buffers():
+                buffer.zero_()
+            encoder.require_sites(needed, where=base)
 
 
 def check_length(wanted: int, usable: int, name: str) -> None:

@@ -23,12 +23,12 @@ from rse_study.tensors import Bool, Float, Int, Tensor, sent, torch
 class InnerAscent:
     """The results of the inner loop, constants from here on."""
 
-    delta: Float[Tensor, "b l d"]
-    eta: Float[Tensor, "b l d"] | None
+    delta: Float[Tensor, "b l e"]
+    eta: Float[Tensor, "b l e"] | None
     weights: tuple[Float[Tensor, "b l d"], ...]
     metrics: dict[str, Mean]
 
-    def added(self, *, with_eta: bool) -> Float[Tensor, "b l d"]:
+    def added(self, *, with_eta: bool) -> Float[Tensor, "b l e"]:
         """Return what z_adv adds to X: delta_final, and eta if it is wanted."""
         return self.delta + self.eta if with_eta and self.eta is not None else self.delta
 
@@ -182,7 +182,7 @@ class ReplacedTokenDetection(Spec):
         self,
         networks: Networks,
         batch: Batch,
-        eta: Float[Tensor, "b l d"] | None,
+        eta: Float[Tensor, "b l e"] | None,
         h: Float[Tensor, "b d"],
         run: RunContext,
         step: int,

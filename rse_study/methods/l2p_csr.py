@@ -125,7 +125,8 @@ class _Twice:
 
     def anchor(self, embeddings: Float[Tensor, "b l d"]) -> Anchor:
         """Return the start of both views, in which [CLS] may move like any token."""
-        return Anchor(embeddings.repeat(2, 1, 1), self.rows.all_perturbable(), self.step)
+        hidden_size = self.networks.encoder.hidden_size
+        return Anchor(embeddings.repeat(2, 1, 1), self.rows.all_perturbable(), self.step, hidden_size)
 
     @functools.cached_property
     def rows(self) -> Batch:

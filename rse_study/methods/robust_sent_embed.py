@@ -161,7 +161,7 @@ class RobustSentEmbed(Method):
         inner = None
         if self.has_adversary:
             moving = batch if self.perturbed_tokens == "content" else batch.all_perturbable()
-            anchor = Anchor(embeddings.detach(), moving, step)
+            anchor = Anchor(embeddings.detach(), moving, step, networks.encoder.hidden_size)
             inner = self._adversary.find(networks, state.get("V"), anchor, run)
         views = encode_views(
             networks,

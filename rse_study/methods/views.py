@@ -22,8 +22,8 @@ class Views:
 
 def encode_views(
     networks: Networks,
-    embeddings: Float[Tensor, "b l d"],
-    added: Float[Tensor, "b l d"] | None,
+    embeddings: Float[Tensor, "b l e"],
+    added: Float[Tensor, "b l e"] | None,
     weights: tuple[Float[Tensor, "b l d"], ...],
     batch: Batch,
     run: RunContext,

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from rse_study.data.batches import RealTokens
-from rse_study.errors import InputError
+from rse_study.models.pooling import in_mode
 
 LAYER = re.compile(r".*?\.\d+(?=\.|$)")
 """beginning of a module's name: the layer that holds it"""
@@ -102,66 +102,65 @@ class _Cast(torch.autograd.Function):
 
 
 SiteChange = Callable[[Tensor], Tensor]
-Changes = Mapping[int, Sequence[SiteChange]]  # by site: functions applied to its output, in order
+Changes = Mapping[int, Sequence[SiteChange]]  # by site: functions applied to its hidden states, in order
+PROBE = (2, 5)  # sentences and tokens; to 5, no family pads
 
 
-LAYERS = ("encoder.layer", "transformer.layer", "layers")
-"""places of the list of layers: BERT's and its kin's, DistilBERT's, ModernBERT's"""
+def find_layers(backbone: Any) -> list[nn.Module]:
+    """Return the layers as a pass applies them; empty where none are known.
+
+    They are the modules of the first list that form a chain in a pass of a few tokens: each reads the hidden states
+    [b l d] that the one before has returned. A layer that is shared, as in ALBERT, stands once for each application.
+    """
+    if can_be_packed(backbone):
+        return [*backbone.encoder.layer]  # a step that is recorded can run no other pass
+    lists = (each for each in backbone.modules() if isinstance(each, nn.ModuleList))
+    chains = (_chain(backbone, each) for each in lists)
+    return next((chain for chain in chains if len(chain) == backbone.config.num_hidden_layers), [])
 
 
-def find_sites(backbone: nn.Module) -> list[nn.Module]:
-    """Return the embedding block and the layers in order; empty for unknown layouts."""
-    embeddings = getattr(backbone, "embeddings", None)
-    named = (_at(backbone, path) for path in LAYERS)
-    layers = next((one for one in named if isinstance(one, nn.ModuleList)), None)
-    widens = getattr(backbone.config, "model_type", "") == "longformer"  # whose layers see whole windows
-    if not isinstance(embeddings, nn.Module) or layers is None or widens:
-        return []
-    # ELECTRA widens its word embeddings after the block: the site is what the first layer reads.
-    first = getattr(backbone, "embeddings_project", embeddings)
-    return [first, *layers]
+def _chain(backbone: Any, layers: nn.ModuleList) -> list[nn.Module]:
+    calls, states = list[nn.Module](), list[Any]()
 
+    def note(layer: nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
+        calls.append(layer)
+        states.extend((inputs and inputs[0], output[0] if isinstance(output, tuple) else output))
 
-def _at(module: Any, path: str) -> Any:
-    for name in path.split("."):
-        module = getattr(module, name, None)
-    return module
-
-
-def require_sites(backbone: nn.Module, num_needed: int) -> list[nn.Module]:
-    """Return the sites of a backbone; raise InputError if they are too few."""
-    sites, name = find_sites(backbone), type(backbone).__name__
-    if not sites:
-        what = f"{name} has no known sites (`embeddings`, and a list of layers)"
-        rule = "weights, first_last pooling and the discriminator act between the blocks of an encoder"
-        remedy = "Use a BERT, RoBERTa, DistilBERT or ModernBERT checkpoint, or set phi = 0 and lambda2 = 0."
-        raise InputError(what, rule=rule, remedy=remedy)
-    if len(sites) < num_needed:
-        rule = f"it has {len(sites)}: the embedding block and {len(sites) - 1} layers"
-        remedy = f"Lower method.masks.num_layers to {len(sites) - 1} or less."
-        raise InputError(f"{num_needed} sites are asked of {name}", rule=rule, remedy=remedy)
-    return sites
+    words = backbone.get_input_embeddings().weight
+    with ExitStack() as stack, torch.no_grad(), in_mode(backbone, training=False):
+        for layer in layers:
+            stack.callback(layer.register_forward_hook(note).remove)
+        backbone(inputs_embeds=words.new_zeros(*PROBE, words.shape[1]))
+    shape = (*PROBE, backbone.config.hidden_size)
+    are_states = all(isinstance(one, Tensor) and one.shape == shape for one in states)
+    follow = all(read is returned for returned, read in zip(states[1::2], states[2::2], strict=False))
+    return calls if are_states and follow else []
 
 
 @contextmanager
-def changed_outputs(sites: Sequence[nn.Module], changes: Changes) -> Iterator[None]:
-    """Change the outputs of sites inside, and only there."""
-    with ExitStack() as stack:
-        for site, own in changes.items():
-            for change in own:
-                handle = sites[site].register_forward_hook(_hook(change))
-                stack.callback(handle.remove)
-        yield
+def changed_states(layers: Sequence[nn.Module], changes: Changes) -> Iterator[None]:
+    """Change the hidden states between layers inside, and only there.
 
+    Site 0 is what the first layer reads, site i the output of the i-th application of a layer.
+    """
+    site = 0
 
-def _hook(change: SiteChange) -> Callable[[nn.Module, Any, Any], Any]:
-    def replace(module: nn.Module, inputs: Any, output: Any) -> Any:
+    def before(layer: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return inputs if site else (_changed(inputs[0], changes, 0), *inputs[1:])
+
+    def after(layer: nn.Module, inputs: Any, output: Any) -> Any:
+        nonlocal site
+        site += 1
         # MPNet's layers return (hidden, ...), BERT's the bare tensor.
         if isinstance(output, tuple):
-            return (change(output[0]), *output[1:])
-        return change(output)
+            return (_changed(output[0], changes, site), *output[1:])
+        return _changed(output, changes, site)
 
-    return replace
+    with ExitStack() as stack:
+        for layer in dict.fromkeys(layers):
+            stack.callback(layer.register_forward_pre_hook(before).remove)
+            stack.callback(layer.register_forward_hook(after).remove)
+        yield
 
 
 @dataclass(frozen=True)
@@ -198,13 +197,12 @@ class Padded:
     ) -> Float[Tensor, "b l d"]:
         return torch.cat([vectors[:, None], hidden[:, 1:]], dim=1)
 
-    def run(self, backbone: Any, given: TokenInputs, changes: Changes, wanted: Tensor | None) -> Tensor:
+    def run(self, backbone: Any, given: TokenInputs, wanted: Tensor | None) -> Tensor:
         """Return last hidden states, [b l d], or [b d] at the positions `wanted`."""
         extra = {"position_ids": given.positions, "token_type_ids": given.types}
         known = {name: value for name, value in extra.items() if value is not None}
         mask = self.mask[:, None, None] if self.is_unread and self.mask.is_cuda else self.mask.long()
-        with changed_outputs(find_sites(backbone), changes):
-            last = backbone(inputs_embeds=given.embeddings, attention_mask=mask, **known)[0]
+        last = backbone(inputs_embeds=given.embeddings, attention_mask=mask, **known)[0]
         return last if wanted is None else last[torch.arange(len(last), device=last.device), wanted]
 
 
@@ -214,7 +212,7 @@ FAMILIES = ("bert", "roberta", "xlm-roberta", "camembert", "electra")
 
 def can_be_packed(backbone: Any) -> bool:
     """Whether a backbone's layers can run on real tokens alone."""
-    return getattr(backbone.config, "model_type", "") in FAMILIES and bool(find_sites(backbone))
+    return getattr(backbone.config, "model_type", "") in FAMILIES
 
 
 @dataclass(frozen=True)
@@ -261,8 +259,7 @@ class Packed:
 
     def run(self, backbone: Any, given: TokenInputs, changes: Changes, wanted: Tensor | None) -> Tensor:
         """Return last hidden states, [T d], or [b d] at the positions `wanted`."""
-        first, *layers = find_sites(backbone)
-        hidden = self._embedded(backbone, first, given)
+        layers, hidden = backbone.encoder.layer, self._embedded(backbone, given)
         one = None if wanted is None or len(layers) in changes else self.at(wanted)
         for site, layer in enumerate(layers):
             hidden = _changed(hidden, changes, site)
@@ -270,12 +267,14 @@ class Packed:
         hidden = _changed(hidden, changes, len(layers))
         return hidden if wanted is None or one is not None else hidden[self.at(wanted)]
 
-    def _embedded(self, backbone: Any, first: nn.Module, given: TokenInputs) -> Float[Tensor, "T d"]:
+    def _embedded(self, backbone: Any, given: TokenInputs) -> Float[Tensor, "T d"]:
         assert given.positions is not None
         types = self.places.types if given.types is None else self.lay(given.types)
         known = {"position_ids": given.positions[None], "token_type_ids": types[None]}
         block = backbone.embeddings(inputs_embeds=self.lay(given.embeddings)[None], **known)
-        return (block if first is backbone.embeddings else first(block))[0]
+        # ELECTRA widens its word embeddings after the block: site 0 is what the first layer reads.
+        widened = getattr(backbone, "embeddings_project", None)
+        return (widened(block) if widened else block)[0]
 
     def _layer(self, layer: Any, hidden: Float[Tensor, "T d"], one: Tensor | None) -> Tensor:
         rows = hidden if one is None else hidden.index_select(0, one)

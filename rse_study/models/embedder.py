@@ -69,8 +69,10 @@ class Embedder:
 
 def max_length(encoder: SentenceEncoder, tokenizer: Any) -> int:
     """Return the most tokens the encoder can read, by its tokenizer and positions."""
-    positions = getattr(encoder.config, "max_position_embeddings", None)
-    usable = positions - first_position(encoder.backbone) if positions else tokenizer.model_max_length
+    positions = (
+        getattr(encoder.config, "max_position_embeddings", None) or 0
+    )  # XLNet, which has no limit, says -1
+    usable = positions - first_position(encoder.backbone) if positions > 0 else tokenizer.model_max_length
     return int(min(tokenizer.model_max_length, usable))
 
 

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Sequence
-from functools import partial, wraps
+from functools import cached_property, partial, wraps
 from itertools import repeat
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from rse_study.data.batches import RealTokens
+from rse_study.errors import InputError
 from rse_study.models.backbone import (
     Changes,
     Packed,
@@ -20,8 +21,8 @@ from rse_study.models.backbone import (
     SiteChange,
     TokenInputs,
     can_be_packed,
-    find_sites,
-    require_sites,
+    changed_states,
+    find_layers,
 )
 from rse_study.models.pooling import PoolingKind, in_mode, pool_mean, prompt_positions
 
@@ -131,8 +132,30 @@ class SentenceEncoder(nn.Module):
 
     def last_layer(self) -> list[nn.Parameter]:
         """Return the last layer's weights; all where layers are not known."""
-        module = find_sites(self.backbone)[-1:] or [self.backbone]
-        return [parameter for parameter in module[0].parameters() if parameter.requires_grad]
+        module = (self.layers or [self.backbone])[-1]
+        return [parameter for parameter in module.parameters() if parameter.requires_grad]
+
+    @cached_property
+    def layers(self) -> list[nn.Module]:
+        """The layers in the order of their application; empty where they are not known."""
+        return find_layers(self.backbone)
+
+    def require_sites(self, num_needed: int, where: str = "") -> None:
+        """Raise InputError if its sites, the embedding block's and layers', are too few."""
+        num_layers, unweakened = len(self.layers), "method.masks.phi: 0 (L2P-CSR: perturbs: embeddings)"
+        if not self.layers:
+            what = f"{type(self.backbone).__name__} has no known sites"
+            rule = (
+                "weakening masks, first_last pooling and the discriminator change the hidden states between layers, "
+                "each of which must read what the one before has returned"
+            )
+            remedy = f"Use another encoder, such as BERT or ALBERT, or set {unweakened}, lambda2: 0 and pooling: mean"
+            raise InputError(what, where=where, rule=rule, remedy=remedy)
+        if num_needed > num_layers + 1:
+            what = f"method.masks: {num_needed} sites are weakened"
+            rule = f"this encoder has {num_layers + 1}: the embedding block and {num_layers} layers"
+            remedy = f"Lower method.masks.num_layers to {num_layers} or less, or set {unweakened}"
+            raise InputError(what, where=where, rule=rule, remedy=remedy)
 
     def word_embeddings(self, ids: Int[Tensor, "b l"]) -> Float[Tensor, "b l e"]:
         """Look up the word embeddings: no position, no type, no LayerNorm."""
@@ -190,7 +213,7 @@ class SentenceEncoder(nn.Module):
         first: list[Tensor] = []
         if self.pooling == "first_last":
             # A site's changes run in order: this records the first layer's output as the second layer reads it.
-            require_sites(self.backbone, 2)
+            self.require_sites(2)
             changes = {**changes, 1: [*changes.get(1, ()), _recorder(first)]}
         last = self.hidden_states(layout, embeddings, types, changes)
         return pool_mean(layout.restore((first[0] + last) / 2 if first else last), mask)
@@ -222,9 +245,11 @@ class SentenceEncoder(nn.Module):
         """Return last hidden states in the layout, or [b d] at the positions `wanted`."""
         positions = position_ids(self.backbone, layout.numbers) if self._takes_positions else None
         given = TokenInputs(embeddings, positions, types if self.tells_types else None)
-        run: Any = self._run_packed if isinstance(layout, Packed) else Padded.run
-        found: Tensor = run(layout, self.backbone, given, changes, wanted)
-        return found
+        if isinstance(layout, Packed):
+            found: Tensor = self._run_packed(layout, self.backbone, given, changes, wanted)
+            return found
+        with changed_states(self.layers if changes else (), changes):
+            return layout.run(self.backbone, given, wanted)
 
     def compile_passes(self) -> None:
         """Have torch.compile fuse the passes without padding, for batches of any shape.
@@ -256,7 +281,7 @@ class SentenceEncoder(nn.Module):
     def _weakening(self, weights: Sequence[Tensor | None], layout: Layout) -> Changes:
         if all(weight is None for weight in weights):
             return {}
-        require_sites(self.backbone, len(weights))
+        self.require_sites(len(weights))
         known = {site: layout.lay(weight) for site, weight in enumerate(weights) if weight is not None}
         return {site: [_multiplier(weight)] for site, weight in known.items()}
 

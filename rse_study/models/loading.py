@@ -18,7 +18,7 @@ from rse_study.data.tokenised import num_ids
 from rse_study.errors import InputError
 from rse_study.models import model_files
 from rse_study.models.embedder import check_vectors
-from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.encoder import SentenceEncoder, first_position
 from rse_study.models.pooling import KINDS, PoolingKind
 from rse_study.registry import did_you_mean
 from rse_study.streams import Streams
@@ -222,7 +222,7 @@ def _assemble(
 ) -> SentenceEncoder:
     encoder = SentenceEncoder(backbone, kind, tokenizer.mask_token_id)
     encoder.prompt = model_files.Recorded(name, revision).prompt
-    _check_ids(name, encoder, tokenizer)
+    check_ids(name, encoder, tokenizer)
     if kind == "pooler" and getattr(encoder.backbone, "pooler", None) is None:
         rule = "this pooling is the checkpoint's own, of its [CLS]"
         remedy = "Use cls, mean or first_last pooling."
@@ -247,7 +247,7 @@ def _pooler(config: Any, kind: PoolingKind) -> dict[str, bool]:
     return {"add_pooling_layer": kind == "pooler"} if has_switch else {}
 
 
-def _check_ids(name: str, encoder: SentenceEncoder, tokenizer: Any) -> None:
+def check_ids(name: str, encoder: SentenceEncoder, tokenizer: Any) -> None:
     """Raise InputError unless the tokenizer is that of the embedding."""
     num_rows, num_tokens = encoder.backbone.get_input_embeddings().weight.shape[0], num_ids(tokenizer)
     if not num_rows / 2 <= num_tokens <= num_rows:
@@ -255,12 +255,19 @@ def _check_ids(name: str, encoder: SentenceEncoder, tokenizer: Any) -> None:
         rule = "every token needs a word embedding, and most word embeddings a token"
         remedy = "Tokenizer and weights are of different models."
         raise InputError(what, where=name, rule=rule, remedy=remedy)
-    wanted = encoder.config.pad_token_id
-    if wanted is not None and wanted != tokenizer.pad_token_id:
-        what = f"its tokenizer pads with token {tokenizer.pad_token_id}, its config.json says {wanted}"
-        rule = "the model takes the position of a token, or its padding, from that token"
-        remedy = "Set pad_token_id in config.json, or pad_token of the tokenizer, to what it was trained with"
-        raise InputError(what, where=name, rule=rule, remedy=remedy)
+    # MPNet's positions leave out token 1, whatever its config.json says.
+    left_out = first_position(encoder.backbone) - 1
+    for source, wanted in (
+        ("config.json says", encoder.config.pad_token_id),
+        ("positions leave out token", left_out),
+    ):
+        if wanted not in (None, -1, tokenizer.pad_token_id):
+            what = f"its tokenizer pads with token {tokenizer.pad_token_id}, its {source} {wanted}"
+            rule = "the model takes the position of a token, or its padding, from that token"
+            remedy = (
+                "Set pad_token_id in config.json, or pad_token of the tokenizer, to what it was trained with"
+            )
+            raise InputError(what, where=name, rule=rule, remedy=remedy)
 
 
 @contextmanager

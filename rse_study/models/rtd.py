@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from rse_study.data.batches import RealTokens
-from rse_study.models.backbone import Padded, require_sites
+from rse_study.models.backbone import Padded
 from rse_study.models.encoder import SentenceEncoder, by_chunks
 from rse_study.registry import Registry
 from rse_study.tensors import Alone, Collectives
@@ -164,7 +164,7 @@ class Discriminator(nn.Module):
 
     def __init__(self, encoder: SentenceEncoder, generator: torch.Generator) -> None:
         super().__init__()
-        require_sites(encoder.backbone, 1)
+        encoder.require_sites(1)  # found before the copy, which has no word embeddings to look for them
         self.encoder = copy.deepcopy(encoder)
         self.encoder.backbone.set_input_embeddings(nn.Identity())
         self.output = seeded_linear(encoder.hidden_size, 1, generator)

@@ -25,6 +25,8 @@ class Anchor:
     """the batch, of which only perturbable tokens move"""
     step: int
     """optimiser step, counted from 0"""
+    hidden_size: int = 0
+    """features of hidden states; 0: as many as the word embeddings have"""
 
     @property
     def ids(self) -> Int[Tensor, "b l"]:

@@ -94,8 +94,8 @@ def _drawn(draw: Callable[..., Tensor], anchor: Anchor, streams: Streams, stream
 def feature_rows(
     anchor: Anchor, streams: Streams, width: int, *, is_shared: bool = False
 ) -> Float[Tensor, "{width} b d"]:
-    """Draw `width` times U(0, 1) for each feature of each row, or of each view."""
-    num_features = anchor.embeddings.shape[-1]
+    """Draw `width` times U(0, 1) for each hidden feature of each row, or of each view."""
+    num_features = anchor.hidden_size or anchor.embeddings.shape[-1]
 
     def make(host: Batch, step: int) -> tuple[Tensor]:
         keys = host.rows.tolist()

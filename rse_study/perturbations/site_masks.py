@@ -44,7 +44,7 @@ class SiteMasks(Spec):
     phi: float = field(0.0, symbol="phi", ge=0, le=1)
     """probability p below which a token or feature is weakened; 0 weakens nothing"""
     num_layers: NonNegativeInt = field(2, symbol="k")
-    """first layers whose outputs are weakened, the embedding block's output beside them"""
+    """first layers whose outputs are weakened, beside the embedding block's; a shared one at each application"""
     step_size: PositiveFloat = field(0.5, symbol="lr_p")
     """length of a step of p along g / ||g||_2, in probability; of a sign step its size in every entry"""
     # Appendix B: the embedding block and the first k layers; section 4.1 says l = 0..k-1 (`below_k`).

@@ -4,7 +4,7 @@ import torch
 import transformers as hf
 
 from rse_study.errors import InputError
-from rse_study.models.backbone import Padded, find_sites
+from rse_study.models.backbone import find_layers
 from rse_study.models.embedder import Embedder
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.loading import load_encoder
@@ -74,6 +74,10 @@ FAMILIES = {
     "distilbert": lambda: hf.DistilBertModel(hf.DistilBertConfig(**SHAPE, **DISTIL)),
     "modernbert": lambda: hf.ModernBertModel(hf.ModernBertConfig(**SHAPE, **SIZES, **MODERN)),
     "longformer": lambda: hf.LongformerModel(hf.LongformerConfig(**SHAPE, **SIZES, attention_window=8)),
+    "xlm": lambda: hf.XLMModel(hf.XLMConfig(vocab_size=23, emb_dim=16, n_layers=2, n_heads=2)),
+    "a layer beside another": lambda: hf.DebertaV2Model(
+        hf.DebertaV2Config(**SHAPE, **SIZES, conv_kernel_size=3, conv_act="gelu")
+    ),
     "albert": lambda: hf.AlbertModel(hf.AlbertConfig(**SHAPE, **SIZES, embedding_size=16)),
 }
 
@@ -116,28 +120,9 @@ def test_an_encoder_of_any_name_gives_the_vectors_of_transformers(tmp_path, fami
     np.testing.assert_allclose(Embedder(encoder, tokenizer)(texts), np.stack(theirs), atol=2e-5)
 
 
-@pytest.mark.parametrize(("family", "num_sites"), [("distilbert", 4), ("modernbert", 4)])
-def test_every_family_with_a_list_of_layers_can_be_weakened_between_them(tmp_path, family, num_sites):
-    encoder, tokenizer = load_encoder(made(tmp_path, family), "mean")
-    encoder.eval()
-    assert len(find_sites(encoder.backbone)) == num_sites
-    ids = torch.tensor([tokenizer(SENTENCES[0]).input_ids])
-    embeddings, mask = encoder.word_embeddings(ids), torch.ones_like(ids, dtype=torch.bool)
-    plain = encoder(embeddings, mask)
-    seen = list[tuple[int, ...]]()
-    for site in range(num_sites):
-        weights = [torch.ones(*ids.shape, encoder.hidden_size) for _ in range(site + 1)]
-        torch.testing.assert_close(encoder(embeddings, mask, weights=weights), plain, atol=1e-6, rtol=0)
-        weights[site][:, 2] = 0
-        assert (encoder(embeddings, mask, weights=weights) - plain).abs().max() > 1e-4
-        record = {site: [lambda hidden: (seen.append(tuple(hidden.shape)), hidden)[1]]}
-        encoder.hidden_states(Padded(mask), embeddings, changes=record)
-    assert seen == [(*ids.shape, encoder.hidden_size)] * num_sites
-
-
-@pytest.mark.parametrize("family", ["longformer", "albert"])
-def test_a_family_without_such_a_list_has_no_sites(family):
-    assert find_sites(FAMILIES[family]()) == []
+@pytest.mark.parametrize("family", ["longformer", "xlm", "a layer beside another"])
+def test_a_family_whose_layers_are_no_chain_has_no_sites(family):
+    assert find_layers(FAMILIES[family]()) == []
 
 
 def test_the_checkpoints_own_pooler_is_a_pooling(tmp_path):

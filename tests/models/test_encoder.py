@@ -8,7 +8,6 @@ from transformers import AutoModel
 
 from benchmarks.counting import peak_bytes
 from rse_study.errors import InputError
-from rse_study.models.backbone import find_sites
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.loading import load_encoder
 from tests.tiny_models import random_bert
@@ -81,7 +80,7 @@ def test_hooks_are_gone_even_after_a_failure(folders, padded):
     with pytest.raises(RuntimeError, match="out of memory"):
         encoder(embeddings, mask, weights=[ones, ones, ones])
     failing.remove()
-    assert all(not site._forward_hooks for site in find_sites(encoder.backbone))
+    assert all(not site._forward_hooks for site in encoder.layers)
 
 
 def test_too_many_weights_and_unknown_families_are_refused(folders, padded):
@@ -92,9 +91,10 @@ def test_too_many_weights_and_unknown_families_are_refused(folders, padded):
     said = r"4: the embedding block and 3 layers. Lower method.masks.num_layers to 3"
     with pytest.raises(InputError, match=said):
         encoder(embeddings, mask, weights=[ones] * 5)
+    encoder = loaded(folders["mpnet"])[0]
     encoder.backbone.encoder.layer = torch.nn.Sequential(*encoder.backbone.encoder.layer)
     with pytest.raises(InputError, match="has no known sites"):
-        SentenceEncoder(encoder.backbone, "cls")(embeddings, mask, weights=[ones])
+        encoder(embeddings, mask, weights=[ones])
 
 
 def test_under_bf16_the_addition_and_the_first_layer_norm_stay_float32(folders, padded):

@@ -184,12 +184,16 @@ SHAPE = {"vocab_size": 7, "max_position_embeddings": 64, "hidden_size": 16, "num
 SHAPE |= {"num_attention_heads": 2, "intermediate_size": 24, "pad_token_id": 0}
 GPT2 = {"vocab_size": 7, "n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 64}
 T5 = {"vocab_size": 7, "d_model": 16, "num_layers": 2, "num_heads": 2, "d_ff": 24, "d_kv": 8}
+XLM = {"vocab_size": 7, "emb_dim": 16, "n_layers": 2, "n_heads": 2, "pad_token_id": 0}
 DISTILBERT = {"vocab_size": 7, "dim": 16, "n_layers": 2, "n_heads": 2, "hidden_dim": 24}
 KINDS = {
     "gpt2": lambda: hf.GPT2Model(hf.GPT2Config(**GPT2)),
     "t5": lambda: hf.T5Model(hf.T5Config(**T5)),
     "albert": lambda: hf.AlbertModel(hf.AlbertConfig(**SHAPE, embedding_size=16)),
     "distilbert": lambda: hf.DistilBertModel(hf.DistilBertConfig(**DISTILBERT)),
+    "electra": lambda: hf.ElectraModel(hf.ElectraConfig(**SHAPE, embedding_size=8)),
+    "mpnet": lambda: hf.MPNetModel(hf.MPNetConfig(**SHAPE)),
+    "xlm": lambda: hf.XLMModel(hf.XLMConfig(**XLM)),
     "bare": lambda: hf.BertModel(hf.BertConfig(**SHAPE), add_pooling_layer=False),
 }
 
@@ -235,7 +239,9 @@ NOT_RECORDED = (
 REFUSED = [
     ("gpt2 is decoder-only", "gpt2", {}),
     ("t5 is an encoder-decoder", "t5", {}),
-    ("AlbertModel has no known sites", "albert", {"masks": {"phi": 0.3}}),
+    ("XLMModel has no known sites", "xlm", {"masks": {"phi": 0.3}}),
+    ("pads with token 0, its positions leave out token 1", "mpnet", {}),
+    ("has 3: the embedding block and 2 layers", "albert", {"masks": {"phi": 0.3, "num_layers": 3}}),
     ("9 sites are weakened", "bert", {"masks": {"phi": 0.3, "num_layers": 8}}),
     ("has no pooler", "bert", {"pooling": "pooler"}),
     (NOT_RECORDED, "distilbert", {"graphed": True}),
@@ -259,10 +265,10 @@ def test_a_folder_that_run_could_not_read_is_no_valid_study(tmp_path):
     assert "no tokenizer is here" in problems(tmp_path)
 
 
-@pytest.mark.parametrize("kind", ["bert", "albert", "bare", "distilbert"])
+@pytest.mark.parametrize("kind", ["bert", "albert", "bare", "distilbert", "electra"])
 def test_what_run_accepts_is_valid(tmp_path, kind):
     encoder(tmp_path, kind)
-    assert problems(tmp_path) == ""
+    assert problems(tmp_path, masks={"phi": 0.3}) == ""
 
 
 def test_a_bert_can_be_recorded(tmp_path):
