@@ -145,6 +145,18 @@ SuiteOption = Annotated[
         help="sts; fast adds transfer (5 folds) and geometry; full adds invariance (10 folds).",
     ),
 ]
+EvaluationNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--on", metavar="NAME", help="An evaluation, such as MR/fast or mteb/STS17/eng; may be repeated."
+    ),
+]
+MtebResults = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER", file_okay=False, help="Write results of MTEB's tasks as its leaderboard reads them."
+    ),
+]
 DataFolder = Annotated[Path | None, typer.Option("--data", help="Data folder; default: RSE_STUDY_DATA.")]
 Store = Annotated[Path, typer.Option(help="Folder of the studies' folders; RSE_STUDY_STORE sets it.")]
 Wide = Annotated[

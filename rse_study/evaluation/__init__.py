@@ -1,6 +1,7 @@
 """EVALUATIONS of frozen vectors by name, imported only when they are read."""
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -43,6 +44,18 @@ def read_own_evaluation(name: str, data_dir: Path) -> FrozenEvaluation:
         rule = f"calls itself {evaluation.name!r}, under which its scores would be filed"
         raise InputError(what, rule=rule, remedy="Return the name that `read` is given")
     return evaluation
+
+
+MTEB = "mteb/"
+"""beginning of the names of MTEB's tasks, mteb/TASK or mteb/TASK/eng, which its package knows"""
+
+
+def mteb_class() -> Any:
+    """Import the class of MTEB's tasks, which takes seconds; InputError without it."""
+    if find_spec("mteb") is None:
+        what, rule = f"evaluations that begin with {MTEB}", "they are computed by the package mteb"
+        raise InputError(what, rule=rule, remedy="Run: pip install 'rse-study[mteb]'")
+    return resolve_name("rse_study.evaluation.mteb_tasks:MtebTask")
 
 
 BUILTIN = "builtin/test"
@@ -103,7 +116,7 @@ def known_evaluations() -> tuple[str, ...]:
 
 def is_of_vectors(name: str) -> bool:
     """Whether an evaluation scores frozen vectors, as a cell's own process does."""
-    return bool(class_in(name)) or name in known_evaluations()
+    return bool(class_in(name)) or name.startswith(MTEB) or name in known_evaluations()
 
 
 def beyond_similarity(suite: str) -> tuple[str, ...]:
@@ -117,5 +130,6 @@ def read_evaluation(name: str, data_dir: Path) -> FrozenEvaluation:
     """Read an evaluation with its data; InputError if unknown or malformed."""
     if class_in(name):
         return read_own_evaluation(name, data_dir)
-    evaluation: FrozenEvaluation = families(EVALUATIONS).get(name).load().read(name, data_dir)
+    cls = mteb_class() if name.startswith(MTEB) else families(EVALUATIONS).get(name).load()
+    evaluation: FrozenEvaluation = cls.read(name, data_dir)
     return evaluation

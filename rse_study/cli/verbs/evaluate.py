@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -21,11 +21,11 @@ from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.data import data_dir
 from rse_study.data.labelled import StsPairs, Variant
 from rse_study.data.readers import read_sts
-from rse_study.downstream import read_evaluation
+from rse_study.downstream import all_evaluations, read_evaluation
 from rse_study.downstream.models import ScoredModel, score_model
 from rse_study.errors import InputError, MissingFile
-from rse_study.evaluation import beyond_similarity
-from rse_study.evaluation.evaluations import CachedEncoder, Embed
+from rse_study.evaluation import MTEB, beyond_similarity, is_of_vectors
+from rse_study.evaluation.evaluations import CachedEncoder, Embed, Evaluation
 from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, average, evaluate_sts
 from rse_study.evaluation.transfer import averages
 from rse_study.models.embedder import Embedder
@@ -89,6 +89,7 @@ SPLITS = (*((name, "test") for name in SEVEN), ("STS-B", "dev"))
 def evaluate_frozen(
     model: parameters.ModelArgument,
     suite: parameters.SuiteOption = "sts",
+    on: parameters.EvaluationNames = None,
     data: parameters.DataFolder = None,
     pooling: parameters.PoolingOption = "stored",
     variant: Annotated[
@@ -97,33 +98,36 @@ def evaluate_frozen(
     threads: parameters.Threads = 0,
     device: parameters.DeviceName = "cpu",
     as_json: parameters.AsJson = False,
+    mteb_results: parameters.MtebResults = None,
 ) -> None:
     """Score an encoder's vectors on every data set that is present.
 
-    On STS, and on transfer, geometry and invariance if the suite includes them. For classifiers made from the
-    encoder, use `attack` and `fine-tune`.
+    On STS, and on transfer, geometry and invariance if the suite includes them; with --on, on the evaluations
+    named there alone. For classifiers made from the encoder, use `attack` and `fine-tune`.
     """
     request = EncoderRequest(model, pooling, data, threads, device, as_json)
     require_suite(suite, model)
     name = model_name(model)
-    tasks, absent = _require_tasks(request.data_dir, variant)
+    named = _named(on or [], suite, request.data_dir, mteb_results)
+    tasks, absent = ([], {}) if on else _require_tasks(request.data_dir, variant)
     request.set_threads()
     with ActivityBars(request.screen) as bars:
         embedder = embedder_of(request, name, partial(bars.advanced, "sentences encoded"))
         embed, kind = CachedEncoder(embedder), embedder.pooling
         scores = evaluate_sts(embed, tasks)
-        if not as_json:
+        if not as_json and not on:
             read = f"{kind} pooling" if kind in KINDS else f"read by {kind}"
             bars.message(f"{model}, {read}, {variant} text: Spearman x100")
             if getattr(embedder, "leaves_pooler_out", False):
                 bars.message("its own pooler is left out; --pooling pooler reads it, as SimCSE's `cls` does")
             screen.print_table(table_of(scores, absent), "--json", console=bars.console)
-        rows = list(_others(embed, suite, request, absent, bars))
+        rows = list(_others(embed, suite, named, request, absent, bars))
     means = averages({row.task: row.value for row in rows if row.aggregation == "accuracy"})
     if not as_json:
         screen.announce(*(f"{average_name}: {value:.2f}" for average_name, value in means.items()))
         wider = ("attack", model) if suite == "full" else ("evaluate", model, "--suite", "full")
-        screen.suggest(screen.command(*wider))
+        if not on:
+            screen.suggest(screen.command(*wider))
         return
     content = {"model": model, "pooling": kind, "variant": variant, "suite": suite, "absent": absent}
     similarities, others = (
@@ -149,16 +153,44 @@ def require_suite(suite: str, model: str) -> None:
     raise InputError(f"no suite {suite!r}", where="--suite", rule=rule, remedy=remedy)
 
 
+def _named(
+    names: Sequence[str], suite: str, data_dir: Path, mteb_results: Path | None
+) -> dict[str, Evaluation]:
+    """Read the evaluations that are named; raise InputError if one is no score of vectors."""
+    if names and suite != "sts":
+        raise InputError(
+            f"--on and --suite {suite}", rule="one of them says what is scored", remedy="Drop one"
+        )
+    if mteb_results and not any(name.startswith(MTEB) for name in names):
+        rule = "it is for the results of MTEB's tasks, and --on names none"
+        raise InputError("--mteb-results", rule=rule, remedy=f"For example: --on {MTEB}STSBenchmark")
+    found = dict[str, Any]()
+    for name in names:
+        if name in all_evaluations() and not is_of_vectors(name):
+            rule, remedy = "it needs the encoder's weights", "Use rse-study attack or fine-tune"
+            raise InputError(f"--on {name}", rule=rule, remedy=remedy)
+        found[name] = read_evaluation(name, data_dir)
+        if mteb_results and name.startswith(MTEB):
+            found[name] = replace(found[name], results=mteb_results)
+    return found
+
+
 def _others(
-    embed: Embed, suite: str, request: EncoderRequest, absent: dict[str, str], bars: ActivityBars
+    embed: Embed,
+    suite: str,
+    named: dict[str, Evaluation],
+    request: EncoderRequest,
+    absent: dict[str, str],
+    bars: ActivityBars,
 ) -> Iterator[EvaluationRow]:
-    """Yield and print the suite's rows beyond STS as they come; name what is absent."""
-    names = beyond_similarity(suite)
+    """Yield and print rows beyond STS as they come; name what the suite lacks."""
+    names = tuple(named) or beyond_similarity(suite)
     for number, name in enumerate(names):
         bars.advanced("evaluations", number, len(names), name)
         begun, rows = time.monotonic(), list[EvaluationRow]()
         try:
-            rows = score_model(ScoredModel(request.model, embed), [read_evaluation(name, request.data_dir)])
+            evaluation = named[name] if named else read_evaluation(name, request.data_dir)
+            rows = score_model(ScoredModel(request.model, embed), [evaluation])
             told = f"{_describe(rows)}  [{time.monotonic() - begun:.0f} s]"
         except MissingFile as problem:
             absent[name], told = str(problem), "absent"

@@ -8,7 +8,7 @@ from typing import Any
 
 from rse_study.data.attack_sets import tasks_seen_with
 from rse_study.downstream import all_evaluations
-from rse_study.evaluation import class_in, evaluation_class
+from rse_study.evaluation import MTEB, class_in, evaluation_class, is_of_vectors, mteb_class
 from rse_study.registry import did_you_mean
 from rse_study.results.row_names import BY, contrasts_of, find_combination, row_name, weights_of
 from rse_study.results.settings import UntilDecided
@@ -161,7 +161,7 @@ def _evaluations(study: Study) -> RuleProblems:
         if name.endswith("/dev") and name.replace("/dev", "/test") in known:
             rule = "a dev split selects, and is measured during training; an evaluation is a test split"
             yield what, rule, f"Did you mean {name.replace('/dev', '/test')!r}?"
-        elif name not in known and not class_in(name):
+        elif name not in known and not is_of_vectors(name):
             own = "One by class is named module:Class/preset, for example my_scores:Overlap/builtin"
             yield what, "no such evaluation", own if ":" in name else did_you_mean(name, known)
     yield from listed_twice(study.located_evaluations())
@@ -198,11 +198,13 @@ def _workers(study: Study) -> RuleProblems:
 
 
 def own_evaluations(study: Study, folder: Path) -> RuleProblems:
-    """Refuse evaluations by class that cannot be imported."""
+    """Refuse evaluations by class that cannot be imported, and unfit tasks of MTEB."""
     for at, name in study.located_evaluations():
+        what = f"{at} = {name!r}"
         if class_in(name):
-            what = f"{at} = {name!r}"
             yield from broken_by(partial(evaluation_class, name, what=what, folder=folder))
+        elif name.startswith(MTEB):
+            yield from broken_by(lambda name=name, what=what: mteb_class().find(name, what=what))
 
 
 @trials_rule

@@ -142,7 +142,7 @@ class Study(Spec):
     """the largest difference that does not matter, in the unit of the objective: rows whose interval lies within it are
     the same as the baseline; by default 0.5 points of a correlation or another score x 100, and 0 (none) of a loss"""
     evaluations: tuple[str, ...] = ()
-    """task/split, task/preset or task/recipe; in a search, of confirmed trials only"""
+    """task/split, task/preset, task/recipe or mteb/TASK; in a search, of confirmed trials only"""
     attacks: Attacks = Attacks()
     """settings of evaluations under attack"""
     fine_tuning: FineTuning = FineTuning()
