@@ -113,7 +113,7 @@ class MtebTask:
                 task.metadata = task.metadata.model_copy(update={"dataset": {**source, "path": folder}})
                 task.load_data()
         except LocalEntryNotFoundError:
-            what, rule = f"{repository} is not in the hub's cache", "scores download nothing"
+            what, rule = f"{repository} is not in the hub's cache", "an evaluation downloads nothing"
             raise MissingFile(what, where=name, rule=rule, remedy=remedy) from None
         except Exception as error:  # of a task's own loader, whatever is in the files
             what = f"{repository} cannot be loaded ({type(error).__name__}: {first_line(error)})"
