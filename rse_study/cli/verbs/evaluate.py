@@ -25,7 +25,7 @@ from rse_study.downstream import all_evaluations, read_evaluation
 from rse_study.downstream.models import ScoredModel, score_model
 from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation import MTEB, beyond_similarity, is_of_vectors
-from rse_study.evaluation.evaluations import CachedEncoder, Embed, Evaluation
+from rse_study.evaluation.evaluations import CachedEncoder, Embed
 from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, average, evaluate_sts
 from rse_study.evaluation.transfer import averages
 from rse_study.models.embedder import Embedder
@@ -121,13 +121,12 @@ def evaluate_frozen(
             if getattr(embedder, "leaves_pooler_out", False):
                 bars.message("its own pooler is left out; --pooling pooler reads it, as SimCSE's `cls` does")
             screen.print_table(table_of(scores, absent), "--json", console=bars.console)
-        rows = list(_others(embed, suite, named, request, absent, bars))
+        rows = list(_others(embed, named, request, absent, bars))
     means = averages({row.task: row.value for row in rows if row.aggregation == "accuracy"})
     if not as_json:
         screen.announce(*(f"{average_name}: {value:.2f}" for average_name, value in means.items()))
         wider = ("attack", model) if suite == "full" else ("evaluate", model, "--suite", "full")
-        if not on:
-            screen.suggest(screen.command(*wider))
+        screen.suggest(screen.command(*wider))
         return
     content = {"model": model, "pooling": kind, "variant": variant, "suite": suite, "absent": absent}
     similarities, others = (
@@ -153,43 +152,32 @@ def require_suite(suite: str, model: str) -> None:
     raise InputError(f"no suite {suite!r}", where="--suite", rule=rule, remedy=remedy)
 
 
-def _named(
-    names: Sequence[str], suite: str, data_dir: Path, mteb_results: Path | None
-) -> dict[str, Evaluation]:
-    """Read the evaluations that are named; raise InputError if one is no score of vectors."""
-    if names and suite != "sts":
-        raise InputError(
-            f"--on and --suite {suite}", rule="one of them says what is scored", remedy="Drop one"
-        )
-    if mteb_results and not any(name.startswith(MTEB) for name in names):
-        rule = "it is for the results of MTEB's tasks, and --on names none"
-        raise InputError("--mteb-results", rule=rule, remedy=f"For example: --on {MTEB}STSBenchmark")
-    found = dict[str, Any]()
-    for name in names:
-        if name in all_evaluations() and not is_of_vectors(name):
-            rule, remedy = "it needs the encoder's weights", "Use rse-study attack or fine-tune"
-            raise InputError(f"--on {name}", rule=rule, remedy=remedy)
-        found[name] = read_evaluation(name, data_dir)
-        if mteb_results and name.startswith(MTEB):
-            found[name] = replace(found[name], results=mteb_results)
-    return found
+def _named(names: Sequence[str], suite: str, data_dir: Path, results: Path | None) -> dict[str, Any]:
+    """Read the evaluations of --on; without any, name the suite's, which may be absent."""
+    if results and not any(name.startswith(MTEB) for name in names):
+        raise InputError("--mteb-results", rule="--on names none of MTEB's tasks")
+    if not names:
+        return dict.fromkeys(beyond_similarity(suite))
+    if suite != "sts":
+        raise InputError(f"--suite {suite}", rule="--on says what is scored", remedy="Drop one of them")
+    of_weights = [name for name in names if name in all_evaluations() and not is_of_vectors(name)]
+    if of_weights:
+        rule, remedy = "it needs an encoder's weights", "Use rse-study attack or fine-tune"
+        raise InputError(f"--on {of_weights[0]}", rule=rule, remedy=remedy)
+    found: dict[str, Any] = {name: read_evaluation(name, data_dir) for name in names}
+    of_mteb = {name: replace(found[name], results=results) for name in names if name.startswith(MTEB)}
+    return found | of_mteb
 
 
 def _others(
-    embed: Embed,
-    suite: str,
-    named: dict[str, Evaluation],
-    request: EncoderRequest,
-    absent: dict[str, str],
-    bars: ActivityBars,
+    embed: Embed, named: dict[str, Any], request: EncoderRequest, absent: dict[str, str], bars: ActivityBars
 ) -> Iterator[EvaluationRow]:
     """Yield and print rows beyond STS as they come; name what the suite lacks."""
-    names = tuple(named) or beyond_similarity(suite)
-    for number, name in enumerate(names):
-        bars.advanced("evaluations", number, len(names), name)
+    for number, (name, read) in enumerate(named.items()):
+        bars.advanced("evaluations", number, len(named), name)
         begun, rows = time.monotonic(), list[EvaluationRow]()
         try:
-            evaluation = named[name] if named else read_evaluation(name, request.data_dir)
+            evaluation = read or read_evaluation(name, request.data_dir)
             rows = score_model(ScoredModel(request.model, embed), [evaluation])
             told = f"{_describe(rows)}  [{time.monotonic() - begun:.0f} s]"
         except MissingFile as problem:
