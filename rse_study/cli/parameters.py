@@ -147,15 +147,11 @@ SuiteOption = Annotated[
 ]
 EvaluationNames = Annotated[
     list[str] | None,
-    typer.Option(
-        "--on", metavar="NAME", help="An evaluation, such as MR/fast or mteb/STS17/eng; may be repeated."
-    ),
+    typer.Option("--on", metavar="NAME", help="An evaluation (MR/fast, mteb/STS12); may be repeated."),
 ]
 MtebResults = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FOLDER", file_okay=False, help="Write results of MTEB's tasks as its leaderboard reads them."
-    ),
+    typer.Option(metavar="FOLDER", help="Also write results of MTEB's tasks as its leaderboard has them."),
 ]
 DataFolder = Annotated[Path | None, typer.Option("--data", help="Data folder; default: RSE_STUDY_DATA.")]
 Store = Annotated[Path, typer.Option(help="Folder of the studies' folders; RSE_STUDY_STORE sets it.")]

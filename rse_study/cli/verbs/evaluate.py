@@ -14,7 +14,7 @@ from rich.console import Console
 
 from rse_study.activity import ProgressCallback
 from rse_study.cli import parameters
-from rse_study.cli.arguments import require_device
+from rse_study.cli.arguments import require_device, require_folder
 from rse_study.cli.models import model_name
 from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import ActivityBars
@@ -128,7 +128,8 @@ def evaluate_frozen(
         wider = ("attack", model) if suite == "full" else ("evaluate", model, "--suite", "full")
         screen.suggest(screen.command(*wider))
         return
-    content = {"model": model, "pooling": kind, "variant": variant, "suite": suite, "absent": absent}
+    of = "" if on else suite
+    content = {"model": model, "pooling": kind, "variant": variant, "suite": of, "absent": absent}
     similarities, others = (
         [_without_subject(row) for row in scores],
         [row.model_dump(mode="json") for row in rows],
@@ -156,6 +157,8 @@ def _named(names: Sequence[str], suite: str, data_dir: Path, results: Path | Non
     """Read the evaluations of --on; without any, name the suite's, which may be absent."""
     if results and not any(name.startswith(MTEB) for name in names):
         raise InputError("--mteb-results", rule="--on names none of MTEB's tasks")
+    if results:
+        require_folder(results, where="--mteb-results")
     if not names:
         return dict.fromkeys(beyond_similarity(suite))
     if suite != "sts":
