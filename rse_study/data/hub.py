@@ -146,7 +146,7 @@ def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revis
 
 @contextmanager
 def offline() -> Iterator[None]:
-    """Let `datasets` read its cache: at each load, it would ask the hub for what it has."""
+    """Let `datasets` read its cache; at each load, it would ask the hub."""
     import datasets
     from huggingface_hub import constants
 

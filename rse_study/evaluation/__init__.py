@@ -50,12 +50,14 @@ MTEB = "mteb/"
 """beginning of the names of MTEB's tasks, mteb/TASK or mteb/TASK/eng, which its package knows"""
 
 
-def mteb_class() -> Any:
-    """Import the class of MTEB's tasks, which takes seconds; InputError without it."""
+def mteb_class(name: str, what: str) -> Any:
+    """Import the class of MTEB's tasks; InputError without it, or for an unfit task."""
     if find_spec("mteb") is None:
-        what, rule = f"evaluations that begin with {MTEB}", "they are computed by the package mteb"
+        rule = "tasks of MTEB are computed by its package"
         raise InputError(what, rule=rule, remedy="Run: pip install 'rse-study[mteb]'")
-    return resolve_name("rse_study.evaluation.mteb_tasks:MtebTask")
+    cls = resolve_name("rse_study.evaluation.mteb_tasks:MtebTask")
+    cls.find(name, what)
+    return cls
 
 
 BUILTIN = "builtin/test"
@@ -130,6 +132,6 @@ def read_evaluation(name: str, data_dir: Path) -> FrozenEvaluation:
     """Read an evaluation with its data; InputError if unknown or malformed."""
     if class_in(name):
         return read_own_evaluation(name, data_dir)
-    cls = mteb_class() if name.startswith(MTEB) else families(EVALUATIONS).get(name).load()
+    cls = mteb_class(name, name) if name.startswith(MTEB) else families(EVALUATIONS).get(name).load()
     evaluation: FrozenEvaluation = cls.read(name, data_dir)
     return evaluation

@@ -1,4 +1,4 @@
-"""Tasks of MTEB (Muennighoff et al. 2023): its package has data, protocol and scores."""
+"""Tasks of MTEB (Muennighoff et al. 2023), which its own package scores."""
 
 import copy
 import logging
@@ -28,7 +28,6 @@ from rse_study.spec import fingerprint_of
 
 TYPES = ("STS", "Classification", "PairClassification", "Clustering", "Retrieval", "Reranking")
 ENGLISH = "eng"
-MAIN_SCORE = "main_score"
 
 # In memory, so that data travel to workers; a larger set stays in a cache that all nodes must see.
 datasets.config.IN_MEMORY_MAX_SIZE = 2**30  # bytes
@@ -36,7 +35,7 @@ logging.getLogger("mteb").setLevel(logging.ERROR)
 datasets.disable_progress_bars()
 
 
-class Encoder(AbsEncoder):
+class MtebEncoder(AbsEncoder):
     """Sentence vectors as MTEB asks for them, compared as their model records."""
 
     def __init__(self, embed: Embed, name: str) -> None:
@@ -68,13 +67,14 @@ class MtebTask:
     Parameters
     ----------
     task
-        With its data loaded. Every score takes a copy: a task draws from generators that go on from score to score.
+        An AbsTask with its data loaded. Every score takes a copy: a task draws from generators, which go on from
+        score to score.
     results
         Folder for MTEB's own files, in the layout of its leaderboard; None: none are written.
     """
 
     name: str
-    task: AbsTask
+    task: Any
     results: Path | None = None
 
     @classmethod
@@ -88,7 +88,7 @@ class MtebTask:
         InputError
             There is no such task, it is unfit, or its data cannot be read.
         """
-        task = cls.find(name)
+        task = cls.find(name, name)
         source = task.metadata.dataset
         repository, revision = source["path"], source["revision"]
         remedy = f"Run: hf download {repository} --repo-type dataset --revision {revision}"
@@ -113,7 +113,7 @@ class MtebTask:
         return cls(name, task)
 
     @staticmethod
-    def find(name: str, what: str = "") -> AbsTask:
+    def find(name: str, what: str) -> AbsTask:
         """Return a task without data, of its English test sets; InputError if unfit."""
         _, task_name, *languages = name.split("/")
         try:
@@ -122,10 +122,10 @@ class MtebTask:
         except KeyError as error:
             similar = str(error.args[0]).partition(". ")[2]
             rule, remedy = f"MTEB {mteb.__version__} has no such task", "Python lists them: mteb.get_tasks()"
-            raise InputError(what or name, rule=rule, remedy=similar or remedy) from None
+            raise InputError(what, rule=rule, remedy=similar or remedy) from None
         for is_unfit, rule, remedy in _faults(task, languages):
             if is_unfit:
-                raise InputError(what or name, rule=rule, remedy=remedy)
+                raise InputError(what, rule=rule, remedy=remedy)
         if "test" in task.eval_splits:
             task.filter_eval_splits(["test"])
         return task.filter_languages([ENGLISH], exclusive_language_filter=True)
@@ -137,25 +137,25 @@ class MtebTask:
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        return (Measure(name=self.name, metric=f"{self.name}/{MAIN_SCORE}", unit=POINTS),)
+        return (Measure(name=self.name, metric=f"{self.name}/main_score", unit=POINTS),)
 
     @property
     def num_sentences(self) -> int:
-        """Its test texts; the few of each class that a classification fits on are not counted."""
+        """The number of test texts, without those that a classification fits on."""
         return sum(map(sum, self._sizes()))
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
         """Return one row; 0, degenerate for collapsed embeddings."""
-        encoder = Encoder(embed, subject)
+        encoder: Any = MtebEncoder(embed, subject)
         cache = mteb.ResultCache(self.results) if self.results else None
         options: Any = {"co2_tracker": False, "overwrite_strategy": "always", "show_progress_bar": False}
         with _quiet():
             found = mteb.evaluate(encoder, copy.deepcopy(self.task), cache=cache, **options)
         is_lost = encoder.are_equal or not encoder.are_finite
         value = 0.0 if is_lost else 100 * float(found.task_results[0].main_score)
-        about = self, subject, "+".join(self.task.eval_splits), {MAIN_SCORE: value}
+        about = self, subject, "+".join(self.task.eval_splits), {"main_score": value}
         num_examples = sum(sizes[0] for sizes in self._sizes())
-        items = {} if is_lost else {MAIN_SCORE: self._items(embed)}
+        items = {} if is_lost else {"main_score": self._items(embed)}
         return evaluation_rows(*about, num_examples, degenerate=is_lost, items=items)
 
     def _items(self, embed: Embed) -> ItemScores | None:

@@ -157,7 +157,7 @@ def test_a_model_is_compared_as_it_records(cache):
 def test_an_unfit_task_is_refused_by_name(name, told):
     assert is_of_vectors(name)
     with pytest.raises(InputError, match=told):
-        MtebTask.find(name)
+        MtebTask.find(name, name)
 
 
 def test_data_that_are_not_here_are_named_with_the_command(tmp_path, monkeypatch):

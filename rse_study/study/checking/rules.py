@@ -204,7 +204,7 @@ def own_evaluations(study: Study, folder: Path) -> RuleProblems:
         if class_in(name):
             yield from broken_by(partial(evaluation_class, name, what=what, folder=folder))
         elif name.startswith(MTEB):
-            yield from broken_by(lambda name=name, what=what: mteb_class().find(name, what=what))
+            yield from broken_by(partial(mteb_class, name, what))
 
 
 @trials_rule
