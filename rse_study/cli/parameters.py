@@ -145,6 +145,16 @@ SuiteOption = Annotated[
         help="sts; fast adds transfer (5 folds) and geometry; full adds invariance (10 folds).",
     ),
 ]
+EvaluationNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--on", metavar="NAME", help="An evaluation (MR/fast, mteb/STS12) or pairs (my.csv); may be repeated."
+    ),
+]
+MtebResults = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Also write results of MTEB's tasks as its leaderboard has them."),
+]
 DataFolder = Annotated[Path | None, typer.Option("--data", help="Data folder; default: RSE_STUDY_DATA.")]
 Store = Annotated[Path, typer.Option(help="Folder of the studies' folders; RSE_STUDY_STORE sets it.")]
 Wide = Annotated[

@@ -131,7 +131,7 @@ def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revis
     config, read_with = prepared or (config, AS_WRITTEN)
     load = partial(datasets.load_dataset, str(folder) if is_local else name, config or None, split=split)
     remedy = _FOLDER_REMEDY if is_local else _OFFLINE_REMEDY
-    with _failures_named(where, remedy), _offline() if prepared else nullcontext():
+    with _failures_named(where, remedy), offline() if prepared else nullcontext():
         if not prepared:
             check_dataset(name, revision, data_dir, file=OF_EACH)  # a README in the cache is no answer
         try:
@@ -145,8 +145,8 @@ def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revis
 
 
 @contextmanager
-def _offline() -> Iterator[None]:
-    """Let `datasets` read its cache: at each load, it would ask the hub for what it has."""
+def offline() -> Iterator[None]:
+    """Let `datasets` read its cache; at each load, it would ask the hub."""
     import datasets
     from huggingface_hub import constants
 

@@ -13,7 +13,7 @@ from rse_study.data import GLUE, HUB_NAME
 from rse_study.data.attack_sets import ATTACK_SETS, OF_GLUE, OF_TRANSFER
 from rse_study.data.catalogue import catalogue
 from rse_study.data.labelled_sets import REVIEWS
-from rse_study.evaluation import INVARIANCE, EvaluationFamily, families, known_evaluations
+from rse_study.evaluation import INVARIANCE, MTEB, EvaluationFamily, families, known_evaluations
 from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.evaluations import Evaluation
@@ -146,7 +146,7 @@ def expand_evaluations(patterns: Sequence[AskedEvaluation]) -> tuple[AskedEvalua
     expanded: list[AskedEvaluation] = []
     by_pattern: set[AskedEvaluation] = set()
     for pattern in patterns:
-        if not isinstance(pattern, str) or not is_pattern(pattern):
+        if not isinstance(pattern, str) or not is_pattern(pattern) or pattern.startswith(MTEB):
             expanded += [pattern] if pattern not in by_pattern else []
             continue
         matching = [name for name in all_evaluations() if fnmatchcase(name, pattern)]

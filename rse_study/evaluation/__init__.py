@@ -1,6 +1,7 @@
 """EVALUATIONS of frozen vectors by name, imported only when they are read."""
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -43,6 +44,20 @@ def read_own_evaluation(name: str, data_dir: Path) -> FrozenEvaluation:
         rule = f"calls itself {evaluation.name!r}, under which its scores would be filed"
         raise InputError(what, rule=rule, remedy="Return the name that `read` is given")
     return evaluation
+
+
+MTEB = "mteb/"
+"""beginning of the names of MTEB's tasks, mteb/TASK or mteb/TASK/eng, which its package knows"""
+
+
+def mteb_class(name: str, what: str) -> Any:
+    """Import the class of MTEB's tasks; InputError without it, or for an unfit task."""
+    if find_spec("mteb") is None:
+        rule = "tasks of MTEB are computed by its package"
+        raise InputError(what, rule=rule, remedy="Run: pip install 'rse-study[mteb]'")
+    cls = resolve_name("rse_study.evaluation.mteb_tasks:MtebTask")
+    cls.find(name, what)
+    return cls
 
 
 BUILTIN = "builtin/test"
@@ -112,5 +127,6 @@ def read_evaluation(name: str, data_dir: Path) -> FrozenEvaluation:
     """Read an evaluation with its data; InputError if unknown or malformed."""
     if class_in(name):
         return read_own_evaluation(name, data_dir)
-    evaluation: FrozenEvaluation = families(EVALUATIONS).get(name).load().read(name, data_dir)
+    cls = mteb_class(name, name) if name.startswith(MTEB) else families(EVALUATIONS).get(name).load()
+    evaluation: FrozenEvaluation = cls.read(name, data_dir)
     return evaluation

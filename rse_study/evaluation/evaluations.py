@@ -55,6 +55,7 @@ class CachedEncoder:
 
     def __init__(self, embed: Embed) -> None:
         self._embed = embed
+        self.similarity = getattr(embed, "similarity", "cosine")
         self._place: dict[str, int] = {}
         self._vectors = np.zeros((0, 0))
 

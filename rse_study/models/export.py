@@ -62,6 +62,7 @@ class WholeModel:
             self._model: Any = _load(name, device, seed=0)
             alone, beside = self._model.encode([SHORT]), self._model.encode([SHORT, LONG])
             again = _load(name, device, seed=1).encode([SHORT])
+        self.similarity = str(self._model.similarity_fn_name)
         check_alone(name, torch.from_numpy(alone), torch.from_numpy(beside[:1]))
         if not np.array_equal(alone, again):
             rule = "two loads give two vectors: what is missing is drawn at random"

@@ -11,6 +11,7 @@ import torch
 
 from rse_study.activity import ProgressCallback
 from rse_study.downstream.models import CLASSIFIERS, FineTunedEvaluation, ModelFiles, ScoredModel, score_model
+from rse_study.evaluation import MTEB
 from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation, whitened
 from rse_study.evaluation.sts import Similarity
 from rse_study.models.embedder import Embedder
@@ -125,4 +126,6 @@ def can_measure(name: Baseline, evaluation: Evaluation) -> bool:
         return isinstance(evaluation, Similarity)
     if name == "adversarial":
         return isinstance(evaluation, FineTunedEvaluation)
+    if name == "whitening" and evaluation.name.startswith(MTEB):
+        return False  # a task embeds its texts in several calls, which would be whitened apart
     return name not in NO_WEIGHTS or not isinstance(evaluation, FineTunedEvaluation)

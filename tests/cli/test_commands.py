@@ -56,7 +56,7 @@ def test_the_version_is_said(rse):
     assert (ended.code, ended.out.split()[0].rstrip(",")) == (0, "rse-study")
 
 
-MODELS = ["torch", "ray", "optuna", "transformers"]
+MODELS = ["torch", "ray", "optuna", "transformers", "mteb"]
 TABLES = ["pandas", "scipy", "sklearn", "numpy"]
 LEAVES_OUT = {
     "completion": MODELS + TABLES,

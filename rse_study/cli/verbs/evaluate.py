@@ -1,8 +1,9 @@
 """The body of `evaluate`: an encoder loaded, and its frozen vectors scored."""
 
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,19 +15,21 @@ from rich.console import Console
 
 from rse_study.activity import ProgressCallback
 from rse_study.cli import parameters
-from rse_study.cli.arguments import require_device
+from rse_study.cli.arguments import require_device, require_folder
 from rse_study.cli.models import model_name
 from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.data import data_dir
 from rse_study.data.labelled import StsPairs, Variant
+from rse_study.data.own_tables import ENDING, read_pairs
 from rse_study.data.readers import read_sts
-from rse_study.downstream import read_evaluation
+from rse_study.data.text_files import find_file
+from rse_study.downstream import all_evaluations, is_of_vectors, read_evaluation
 from rse_study.downstream.models import ScoredModel, score_model
 from rse_study.errors import InputError, MissingFile
-from rse_study.evaluation import beyond_similarity
+from rse_study.evaluation import MTEB, beyond_similarity
 from rse_study.evaluation.evaluations import CachedEncoder, Embed
-from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, average, evaluate_sts
+from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, Similarity, average, evaluate_sts
 from rse_study.evaluation.transfer import averages
 from rse_study.models.embedder import Embedder
 from rse_study.models.export import WholeModel
@@ -89,6 +92,7 @@ SPLITS = (*((name, "test") for name in SEVEN), ("STS-B", "dev"))
 def evaluate_frozen(
     model: parameters.ModelArgument,
     suite: parameters.SuiteOption = "sts",
+    on: parameters.EvaluationNames = None,
     data: parameters.DataFolder = None,
     pooling: parameters.PoolingOption = "stored",
     variant: Annotated[
@@ -97,35 +101,38 @@ def evaluate_frozen(
     threads: parameters.Threads = 0,
     device: parameters.DeviceName = "cpu",
     as_json: parameters.AsJson = False,
+    mteb_results: parameters.MtebResults = None,
 ) -> None:
     """Score an encoder's vectors on every data set that is present.
 
-    On STS, and on transfer, geometry and invariance if the suite includes them. For classifiers made from the
-    encoder, use `attack` and `fine-tune`.
+    On STS, and on transfer, geometry and invariance if the suite includes them; with --on, on the evaluations
+    named there alone. For classifiers made from the encoder, use `attack` and `fine-tune`.
     """
     request = EncoderRequest(model, pooling, data, threads, device, as_json)
     require_suite(suite, model)
     name = model_name(model)
-    tasks, absent = _require_tasks(request.data_dir, variant)
+    named = _named(on or [], suite, request.data_dir, mteb_results)
+    tasks, absent = ([], {}) if on else _require_tasks(request.data_dir, variant)
     request.set_threads()
     with ActivityBars(request.screen) as bars:
         embedder = embedder_of(request, name, partial(bars.advanced, "sentences encoded"))
         embed, kind = CachedEncoder(embedder), embedder.pooling
         scores = evaluate_sts(embed, tasks)
-        if not as_json:
+        if not as_json and not on:
             read = f"{kind} pooling" if kind in KINDS else f"read by {kind}"
             bars.message(f"{model}, {read}, {variant} text: Spearman x100")
             if getattr(embedder, "leaves_pooler_out", False):
                 bars.message("its own pooler is left out; --pooling pooler reads it, as SimCSE's `cls` does")
             screen.print_table(table_of(scores, absent), "--json", console=bars.console)
-        rows = list(_others(embed, suite, request, absent, bars))
+        rows = list(_others(embed, named, request, absent, bars))
     means = averages({row.task: row.value for row in rows if row.aggregation == "accuracy"})
     if not as_json:
         screen.announce(*(f"{average_name}: {value:.2f}" for average_name, value in means.items()))
         wider = ("attack", model) if suite == "full" else ("evaluate", model, "--suite", "full")
         screen.suggest(screen.command(*wider))
         return
-    content = {"model": model, "pooling": kind, "variant": variant, "suite": suite, "absent": absent}
+    of = "" if on else suite
+    content = {"model": model, "pooling": kind, "variant": variant, "suite": of, "absent": absent}
     similarities, others = (
         [_without_subject(row) for row in scores],
         [row.model_dump(mode="json") for row in rows],
@@ -149,16 +156,42 @@ def require_suite(suite: str, model: str) -> None:
     raise InputError(f"no suite {suite!r}", where="--suite", rule=rule, remedy=remedy)
 
 
+def _named(names: Sequence[str], suite: str, data_dir: Path, results: Path | None) -> dict[str, Any]:
+    """Read the evaluations of --on; without any, name the suite's, which may be absent."""
+    if results and not any(name.startswith(MTEB) for name in names):
+        raise InputError("--mteb-results", rule="--on names none of MTEB's tasks")
+    if results:
+        require_folder(results, where="--mteb-results")
+    if not names:
+        return dict.fromkeys(beyond_similarity(suite))
+    if suite != "sts":
+        raise InputError(f"--suite {suite}", rule="--on says what is scored", remedy="Drop one of them")
+    of_weights = [name for name in names if name in all_evaluations() and not is_of_vectors(name)]
+    if of_weights:
+        rule, remedy = "it needs an encoder's weights", "Use rse-study attack or fine-tune"
+        raise InputError(f"--on {of_weights[0]}", rule=rule, remedy=remedy)
+    found: dict[str, Any] = {
+        name: _own_pairs(name, data_dir) if re.search(ENDING, name) else read_evaluation(name, data_dir)
+        for name in names
+    }
+    of_mteb = {name: replace(found[name], results=results) for name in names if name.startswith(MTEB)}
+    return found | of_mteb
+
+
+def _own_pairs(path: str, data_dir: Path) -> Similarity:
+    return Similarity(read_pairs(find_file(path, Path(), data_dir), Path(path).stem, "test"))
+
+
 def _others(
-    embed: Embed, suite: str, request: EncoderRequest, absent: dict[str, str], bars: ActivityBars
+    embed: Embed, named: dict[str, Any], request: EncoderRequest, absent: dict[str, str], bars: ActivityBars
 ) -> Iterator[EvaluationRow]:
-    """Yield and print the suite's rows beyond STS as they come; name what is absent."""
-    names = beyond_similarity(suite)
-    for number, name in enumerate(names):
-        bars.advanced("evaluations", number, len(names), name)
+    """Yield and print rows beyond STS as they come; name what the suite lacks."""
+    for number, (name, read) in enumerate(named.items()):
+        bars.advanced("evaluations", number, len(named), name)
         begun, rows = time.monotonic(), list[EvaluationRow]()
         try:
-            rows = score_model(ScoredModel(request.model, embed), [read_evaluation(name, request.data_dir)])
+            evaluation = read or read_evaluation(name, request.data_dir)
+            rows = score_model(ScoredModel(request.model, embed), [evaluation])
             told = f"{_describe(rows)}  [{time.monotonic() - begun:.0f} s]"
         except MissingFile as problem:
             absent[name], told = str(problem), "absent"

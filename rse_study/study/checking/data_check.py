@@ -81,8 +81,8 @@ def _problems(trials: Iterable[tuple[str, Trial]], where: str, data_dir: Path) -
 
 def notes_on_data(checked: CheckedStudy, data_dir: Path) -> list[str]:
     """Return notes on the data for readers of the scores; call `check_data` first."""
-    asked = [name.split("/") for name in checked.study.evaluation_names]
-    tasks = [task for task, split in asked if task in SUBSETS and split == "test"]
+    asked = [name.partition("/") for name in checked.study.evaluation_names]
+    tasks = [task for task, _, split in asked if task in SUBSETS and split == "test"]
     copies = [task for task in tasks if read_sts(task, "test", data_dir).variant == "senteval"]
     names = ", ".join(f"{task}/test" for task in copies)
     text = "SentEval's copy of the texts is read, tokenised and lower-cased: the published one is not here"

@@ -8,7 +8,7 @@ from typing import Any
 
 from rse_study.data.attack_sets import tasks_seen_with
 from rse_study.downstream import all_evaluations
-from rse_study.evaluation import class_in, evaluation_class
+from rse_study.evaluation import MTEB, class_in, evaluation_class, mteb_class
 from rse_study.registry import did_you_mean
 from rse_study.results.row_names import BY, contrasts_of, find_combination, row_name, weights_of
 from rse_study.results.settings import UntilDecided
@@ -159,12 +159,12 @@ def _evaluations(study: Study) -> RuleProblems:
     for at, name in study.located_evaluations():
         what = f"{at} = {name!r}"
         if name in own:
-            if name.partition("/")[0] in {one.partition("/")[0] for one in known}:
+            if name.partition("/")[0] in {one.partition("/")[0] for one in (*known, MTEB)}:
                 yield what, "has the name of a shipped set", "Give the file another `name`"
         elif name.endswith("/dev") and name.replace("/dev", "/test") in known:
             rule = "a dev split selects, and is measured during training; an evaluation is a test split"
             yield what, rule, f"Did you mean {name.replace('/dev', '/test')!r}?"
-        elif name not in known and not class_in(name):
+        elif name not in known and not class_in(name) and not name.startswith(MTEB):
             remedy = did_you_mean(name, known)
             if ":" in name:
                 remedy = "One by class is named module:Class/preset, for example my_scores:Overlap/builtin"
@@ -205,11 +205,13 @@ def _workers(study: Study) -> RuleProblems:
 
 
 def own_evaluations(study: Study, folder: Path) -> RuleProblems:
-    """Refuse evaluations by class that cannot be imported."""
+    """Refuse evaluations by class that cannot be imported, and unfit tasks of MTEB."""
     for at, name in study.located_evaluations():
+        what = f"{at} = {name!r}"
         if class_in(name):
-            what = f"{at} = {name!r}"
             yield from broken_by(partial(evaluation_class, name, what=what, folder=folder))
+        elif name.startswith(MTEB):
+            yield from broken_by(partial(mteb_class, name, what))
 
 
 @trials_rule

@@ -142,8 +142,8 @@ class Study(Spec):
     """the largest difference that does not matter, in the unit of the objective: rows whose interval lies within it are
     the same as the baseline; by default 0.5 points of a correlation or another score x 100, and 0 (none) of a loss"""
     evaluations: tuple[AskedEvaluation, ...] = ()
-    """task/split, task/preset or task/recipe, `{pairs: FILE}` or `{labelled: FILE}`; in a search, of confirmed trials
-    only"""
+    """task/split, task/preset, task/recipe, mteb/TASK, `{pairs: FILE}` or `{labelled: FILE}`; in a search, of confirmed
+    trials only"""
     attacks: Attacks = Attacks()
     """settings of evaluations under attack"""
     fine_tuning: FineTuning = FineTuning()

@@ -1,5 +1,7 @@
 """`evaluate`: which suites, which sets are present, and which pooling."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from rse_study.cli.verbs.evaluate import find_tasks, table_of
 from rse_study.data import builtin
 from rse_study.evaluation.sts import evaluate_sts
 from rse_study.models.model_files import StoredPooling, store_pooling
+from tests.evaluation import mteb_data
 
 
 def test_a_set_that_lacks_a_file_is_not_called_absent(tmp_path):
@@ -70,3 +73,44 @@ def test_a_suite_of_another_command_names_it(rse, suite, remedy):
     ended = rse("evaluate", "tiny", "--suite", suite)
     told = f"--suite: no suite {suite!r}: suites of frozen vectors are sts, fast, full. {remedy}\n"
     assert (ended.code, ended.out, ended.err) == (2, "", told)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--on", "builtin/tset"], "no such evaluation 'builtin/tset'. Did you mean 'builtin/test'?"),
+        (["--on", "attack-mr/pwws"], "it needs an encoder's weights. Use rse-study attack or fine-tune"),
+        (
+            ["--on", "builtin/test", "--suite", "fast"],
+            "--suite fast: --on says what is scored. Drop one of them",
+        ),
+        (
+            ["--on", "builtin/test", "--mteb-results", "out"],
+            "--mteb-results: --on names none of MTEB's tasks",
+        ),
+        (["--on", "mteb/STS17"], "mteb/STS17: it has sets of other languages, too. Write mteb/STS17/eng"),
+        (["--on", "mteb/STS12", "--mteb-results", __file__], "--mteb-results " + __file__),
+    ],
+)
+def test_what_on_cannot_score_is_refused(rse, models_folder, options, told):
+    ended = rse("evaluate", str(models_folder / "encoder"), *options)
+    assert (ended.code, ended.out) == (2, "")
+    assert told in ended.err
+
+
+def test_on_scores_its_evaluations_alone_and_writes_what_mteb_reads(
+    rse, models_folder, tmp_path, monkeypatch
+):
+    mteb_data.use_cache(tmp_path, monkeypatch)
+    mteb_data.in_cache(tmp_path, "STSBenchmark")
+    names = ["--on", "builtin/test", "--on", "mteb/STSBenchmark", "--pooling", "mean"]
+    ended = rse(
+        "evaluate", str(models_folder / "encoder"), *names, "--json", "--mteb-results", str(tmp_path / "out")
+    )
+    assert ended.code == 0, ended.err
+    content = json.loads(ended.out)
+    assert (content["suite"], content["scores"], content["absent"]) == ("", [], {})
+    assert [row["task"] for row in content["rows"]] == ["builtin"] * 3 + ["mteb"]
+    (file,) = (tmp_path / "out").rglob("STSBenchmark.json")
+    main_score = json.loads(file.read_text())["scores"]["test"][0]["main_score"]
+    assert 100 * main_score == pytest.approx(content["rows"][-1]["value"], abs=1e-4)
