@@ -148,7 +148,7 @@ SuiteOption = Annotated[
 EvaluationNames = Annotated[
     list[str] | None,
     typer.Option(
-        "--on", metavar="NAME", help="An evaluation (MR/fast, mteb/STS12) or pairs (my.csv); may be repeated."
+        "--on", metavar="NAME", help="An evaluation (MR/fast, mteb/STS12), or pairs: my.csv; repeatable."
     ),
 ]
 MtebResults = Annotated[
