@@ -1,6 +1,5 @@
-"""An exported model for others: its card, its study beside it, and its way to the hub."""
+"""An exported model for others: its card, its study, and its way to the hub."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 
 from analysis.formats import counted
 from rse_study.assets.store import trained_assets
+from rse_study.cli.terminal.screen import json_of
 from rse_study.data import cache_dir
 from rse_study.data.catalogue import sets_by_path
 from rse_study.data.hub_models import CARD, LIKE_A_PATH, OF_EACH, OUR_OWN, is_in_cache, model_file
@@ -37,12 +37,12 @@ def put_study_beside(directory: Path, cell: Path) -> None:
         folder.mkdir()
         with Reader(study) as reader:
             resolved, name = reader.study().resolved, reader.study().name
-        (folder / f"{name}.yaml").write_text(json.dumps(resolved, indent=2, ensure_ascii=False))
+        (folder / f"{name}.yaml").write_text(json_of(resolved))
         write_archive(study, folder / f"{name}.tar.xz", trained_assets(study, cache_dir()))
 
 
-def check_push(name: str) -> None:
-    """Raise InputError if nothing can be pushed to a repository ORG/NAME from here."""
+def check_push(name: str, *, is_draft: bool) -> None:
+    """Raise InputError if nothing could be pushed to ORG/NAME from here."""
     from huggingface_hub import constants, get_token
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id
@@ -54,6 +54,8 @@ def check_push(name: str) -> None:
         rule = first_line(error)
     if rule or "/" not in name:
         raise InputError(f"--push {name!r}", rule=rule or "names no account of the hub", remedy=remedy)
+    if is_draft:
+        return
     if constants.is_offline_mode():
         raise InputError("--push", rule="HF_HUB_OFFLINE is set", remedy="Unset it, or leave out --push")
     if not get_token():
@@ -63,9 +65,9 @@ def check_push(name: str) -> None:
 
 
 def publish(directory: Path, name: str, *, is_public: bool) -> str:
-    """Upload a folder to a new or empty repository of models on the hub; return its address.
+    """Upload a folder to a new or empty model of the hub, and return its address.
 
-    Raises InputError if the repository holds files, is public though that was not asked for, or the hub refuses.
+    Raises InputError if there are files, if others see it who should not (or do not who should), or the hub refuses.
     """
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HTTPError
@@ -76,8 +78,11 @@ def publish(directory: Path, name: str, *, is_public: bool) -> str:
         there = api.model_info(name)
         if files := {one.rfilename for one in there.siblings or ()} - {OF_EACH}:
             raise InputError(f"holds {counted(len(files), 'file')} already", where=name, remedy=remedy)
-        if not is_public and not there.private:
-            raise InputError("is public", where=name, rule="--public was not given", remedy=remedy)
+        if is_public == bool(there.private):
+            was, rule = (
+                ("private", "--public was given") if is_public else ("public", "--public was not given")
+            )
+            raise InputError(f"is {was} already", where=name, rule=rule, remedy=remedy)
         api.upload_folder(repo_id=name, folder_path=directory, commit_message=f"Add {directory.name}")
     except (HTTPError, OSError, ValueError, RuntimeError) as error:
         rule = f"the hub: {first_line(error)}"
@@ -97,17 +102,17 @@ def complete_card(directory: Path, cell: Path, name: str) -> None:
     if not (cell / FILE_NAME).is_file():
         return
     card, result, source = ModelCard.load(directory / CARD), read_result(cell), ""
-    scores = [Score("dev", "dev", value) for value in _kept(result)]
+    scores = _kept(result)
     if ledger_path(study := cell.parent.parent).is_file():
         with Reader(study) as reader:
-            scores = [*_measured(reader, result.identity)]
+            scores = [*_measured(reader, result)] or scores
             source = f"\n## Source\n\n{citation(reader)} Cell {result.identity[:16]}.\n"
     for key, value in {**KIND, **_origin(result.config), "model_name": name}.items():
         setattr(card.data, key, value)
     card.data.eval_results = [
         EvalResult(
             KIND["pipeline_tag"],
-            dataset_type=one.measure.partition(",")[0],
+            dataset_type=one.metric.rpartition("/")[0] or one.metric,
             dataset_name=one.measure,
             metric_type=one.metric,
             metric_value=one.value,
@@ -115,8 +120,8 @@ def complete_card(directory: Path, cell: Path, name: str) -> None:
         )
         for one in scores
     ]
-    config = json.dumps(result.config, indent=1)
-    told = f"{_table(result.seed, scores)}{source}\n## Configuration\n\n```json\n{config}\n```\n"
+    config = f"\n## Configuration\n\n```json\n{json_of(result.config)}\n```\n"
+    told = f"{_table(result.seed, scores)}{source}{config}"
     card.text = f"{card.text.rstrip()}\n{told}"
     card.save(directory / CARD)
 
@@ -130,37 +135,54 @@ class Score(NamedTuple):
     over_seeds: Mapping[str, Any] = MappingProxyType({})
 
 
-def _kept(result: Result) -> list[float]:
+def _kept(result: Result) -> list[Score]:
     """Return the dev score at the kept checkpoint, or at the end."""
-    return [result.final[metric] for metric in ("dev/kept", "dev") if metric in result.final][:1]
+    return [Score("dev", one, result.final[one]) for one in ("dev/kept", "dev") if one in result.final][:1]
 
 
-def _measured(reader: Reader, identity: str) -> Iterator[Score]:
-    """Yield the cell's score on the objective and on each measure."""
+def _measured(reader: Reader, result: Result) -> Iterator[Score]:
+    """Yield the cell's score on every objective and measure.
+
+    A retired cell, of an earlier revision, has its own scores alone: other cells have its row's number today.
+    """
     cells, study = reader.cells(retired=True).set_index("identity"), reader.study()
-    own = cells.loc[identity]
-    of_trial = cells[(cells["trial"] == own["trial"]) & ~cells["retired"]]
+    if result.identity not in cells.index:
+        return
+    own = cells.loc[result.identity]
+    of_trial = cells[(cells["trial"] == own["trial"]) & ~cells["retired"] & (not own["retired"])]
     row = of_trial[of_trial["stage"] == ("confirm" if "confirm" in {*of_trial["stage"]} else own["stage"])]
     scores = reader.evaluations(retired=True).pivot_table("value", "subject", "metric")
-    found = {study.objective.label or study.objective.metric: (study.objective.metric, objectives_of(reader))}
+    found = {one.label or one.metric: (one.metric, {}) for one in study.all_objectives}
+    if not own["retired"]:
+        first = study.objective
+        found[first.label or first.metric] = first.metric, objectives_of(reader)
     found |= {one.name: (one.metric, scores.get(one.metric, {})) for one in study.shown_measures}
     for measure, (metric, by_cell) in found.items():
+        value = float(by_cell.get(result.identity, result.final.get(metric, nan)))
         known = {seed: by_cell[one] for one, seed in row["seed"].items() if one in by_cell}
-        known = {seed: float(value) for seed, value in known.items() if isfinite(value)}
+        known = {seed: float(one) for seed, one in known.items() if isfinite(one)}
         over = {"seeds": [*known], "mean": fmean(known.values())} if known else {}
         if len(known) >= MIN_SEEDS:
             over["interval_95"] = [*astuple(t_interval([*known.values()]))]
-        if isfinite(by_cell.get(identity, nan)):
-            yield Score(measure, metric, float(by_cell[identity]), over)
+        if known and len(known) < len(row):
+            over["seeds_without_score"] = len(row) - len(known)
+        if isfinite(value):
+            yield Score(measure, metric, value, over)
 
 
 def _table(seed: int, scores: Sequence[Score]) -> str:
-    lines = [
-        f"| {one.measure} | {one.value:.2f} | {one.over_seeds.get('mean', nan):.2f} | "
-        f"{' to '.join(f'{end:.2f}' for end in one.over_seeds.get('interval_95', ()))} | "
-        f"{len(one.over_seeds.get('seeds', ()))} |\n".replace("nan", "")
-        for one in scores
-    ]
+    lines = []
+    for one in scores:
+        known = one.over_seeds
+        mean = [known["mean"]] if known else []
+        values = [one.value], mean, known.get("interval_95", ())
+        shown = [
+            " to ".join(f"{value:.2f}" if abs(value) >= 1 else f"{value:.3g}" for value in part)
+            for part in values
+        ]
+        lost = f" ({known['seeds_without_score']} without a score)" if "seeds_without_score" in known else ""
+        seeds = f"{len(known.get('seeds', ()))}{lost}"
+        lines.append(f"| {' | '.join([one.measure, *shown, seeds])} |\n")
     heading = f"| measure | this model (seed {seed}) | mean over seeds | 95% interval | seeds |\n"
     return f"\n## Scores\n\n{heading}|---|--:|--:|--:|--:|\n{''.join(lines)}" if scores else ""
 
@@ -174,7 +196,7 @@ def _origin(config: Mapping[str, Any]) -> dict[str, Any]:
     base, licence = PUBLISHED.get(name, (name if is_in_cache(name, revision) else None, None))
     path = None if name in OUR_OWN else model_file(name, CARD, revision)
     told: dict[str, Any] = {}
-    with suppress(OSError, ValueError):  # a stranger's card may hold anything
+    with suppress(Exception):  # a stranger's card may hold anything
         told = ModelCard.load(path).data.to_dict() if path else {}
     sets = filter(None, map(sets_by_path().get, source.get("paths", ())))
     on_hub = [home.repository for one in sets for home in one.homes if not getattr(home, "commit", "")]

@@ -147,7 +147,7 @@ def expand_evaluations(patterns: Sequence[AskedEvaluation]) -> tuple[AskedEvalua
     by_pattern: set[AskedEvaluation] = set()
     for pattern in patterns:
         if not isinstance(pattern, str) or not is_pattern(pattern) or pattern.startswith(MTEB):
-            expanded += [pattern] if pattern not in by_pattern else []
+            expanded += [] if isinstance(pattern, str) and pattern in by_pattern else [pattern]
             continue
         matching = [name for name in all_evaluations() if fnmatchcase(name, pattern)]
         if not matching:

@@ -8,7 +8,7 @@ from typing import Any
 
 from rse_study.data import SUBSETS
 from rse_study.data.labelled_sets import TRANSFER_TASKS
-from rse_study.errors import InputError
+from rse_study.errors import InputError, first_line
 from rse_study.evaluation.evaluations import FrozenEvaluation
 from rse_study.registry import Registry, import_class, is_class_path, require_members
 from rse_study.results.records import PLANE
@@ -55,7 +55,11 @@ def mteb_class(name: str, what: str) -> Any:
     if find_spec("mteb") is None:
         rule = "tasks of MTEB are computed by its package"
         raise InputError(what, rule=rule, remedy="Run: pip install 'rse-study[mteb]'")
-    cls = resolve_name("rse_study.evaluation.mteb_tasks:MtebTask")
+    try:
+        cls = resolve_name("rse_study.evaluation.mteb_tasks:MtebTask")
+    except ImportError as error:
+        remedy = "Run: pip install --upgrade 'rse-study[mteb]'"
+        raise InputError(what, rule=f"mteb cannot be used ({first_line(error)})", remedy=remedy) from None
     cls.find(name, what)
     return cls
 

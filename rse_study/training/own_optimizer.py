@@ -12,6 +12,7 @@ from torch.optim import AdamW, Optimizer
 from rse_study.errors import InputError, first_line
 from rse_study.models.loading import seeded_init
 from rse_study.registry import construct, import_class
+from rse_study.spec import fingerprint_of
 from rse_study.training import trial
 from rse_study.training.checkpoint import moments, put_moments
 
@@ -30,19 +31,27 @@ def make_optimizer(spec: trial.AdamW, source: str, network: nn.Module) -> Optimi
             weight_decay=spec.weight_decay,
             fused=True,
         )
-    what, name = f"optimizer.class = {spec.class_!r}", spec.class_.partition(":")[0]
-    if source and name not in sys.modules:  # a worker finds no file beside the study
-        module = ModuleType(name)
-        try:
-            exec(compile(source, f"{name}.py", "exec"), vars(module))
-        except ImportError as error:
-            rule, remedy = f"no worker can import it ({first_line(error)})", "Put all of it into one file"
-            raise InputError(what, rule=rule, remedy=remedy) from None
-        sys.modules[name] = module
-    cls = import_class(spec.class_, what=what)
+    what = f"optimizer.class = {spec.class_!r}"
+    cls = import_class(_made_of(source, spec.class_, what) if source else spec.class_, what=what)
     settings = {**spec.settings, "params": list(network.parameters()), "lr": spec.lr}
     made: Optimizer = construct(cls, settings=settings, named=spec.class_, what="optimizer.settings")
     return made
+
+
+def _made_of(source: str, path: str, what: str) -> str:
+    """Make a module of a file beside the study, which no worker finds; return the class in it."""
+    module_name, _, cls = path.partition(":")
+    name = f"{module_name.replace('.', '_')}_{fingerprint_of(source)[:12]}"
+    if name not in sys.modules:
+        module = sys.modules[name] = ModuleType(name)
+        module.__file__ = f"{module_name}.py"
+        try:
+            exec(compile(source, module.__file__, "exec"), vars(module))
+        except Exception as error:
+            del sys.modules[name]
+            rule = f"no worker can import it ({type(error).__name__}: {first_line(error)})"
+            raise InputError(what, rule=rule, remedy="Put all of it into one file") from None
+    return f"{name}:{cls}"
 
 
 def set_rate(spec: trial.AdamW, optimizer: Optimizer, lr: Tensor, *, is_recorded: bool = False) -> None:
@@ -61,20 +70,20 @@ def source_of_optimizer(spec: trial.AdamW, folder: Path) -> str:
         return ""
     what, name = f"optimizer.class = {spec.class_!r}", spec.class_.partition(":")[0]
     import_class(spec.class_, what=what, folder=folder, bases=["torch.optim.Optimizer"])
-    with seeded_init(0):
-        _require_resumable(spec, what)
-    file = Path(str(getattr(sys.modules[name], "__file__", None)))
+    file, source = Path(str(getattr(sys.modules[name], "__file__", None))), ""
     if file.parent.resolve() in (folder.resolve(), Path.cwd()):
-        return file.read_text(encoding="utf-8")
-    if not PathFinder.find_spec(name.partition(".")[0], sys.path):
+        source = file.read_text(encoding="utf-8")
+    elif not PathFinder.find_spec(name.partition(".")[0], sys.path):
         rule, remedy = "is in a package that no worker finds", "Put it into one file, or install the package"
         raise InputError(what, rule=rule, remedy=remedy)
-    return ""
+    with seeded_init(0):
+        _require_resumable(spec, source, what)
+    return source
 
 
-def _require_resumable(spec: trial.AdamW, what: str) -> None:
+def _require_resumable(spec: trial.AdamW, source: str, what: str) -> None:
     whole, resumed = nn.Linear(3, 4), nn.Linear(3, 4)
-    optimizer, again = (make_optimizer(spec, "", network) for network in (whole, resumed))
+    optimizer, again = (make_optimizer(spec, source, network) for network in (whole, resumed))
     try:
         _step(spec, whole, optimizer, range(TRIED_STEPS))
         resumed.load_state_dict(whole.state_dict())

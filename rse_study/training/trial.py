@@ -48,8 +48,7 @@ class Encoder(Spec):
     template: str = ""
     """prompt pooling alone has one, such as `This sentence of "[X]" means [MASK].`"""
     prompt: str = field("", neutral="")
-    """text before every sentence, such as "query: ", in training, scores and export; a part of the sentence for
-    template, `max_length`, perturbations and masks. Empty: the default prompt that the model itself records, if any"""
+    """text before every sentence, such as "query: ", and a part of it; empty: the model's own default prompt"""
     revision: str = "main"
     """branch, tag or commit on the hub; not used for a folder"""
 

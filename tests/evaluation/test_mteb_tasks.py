@@ -10,8 +10,9 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 from rse_study.data import builtin
+from rse_study.downstream import is_of_vectors
 from rse_study.errors import InputError, MissingFile
-from rse_study.evaluation import is_of_vectors, read_evaluation
+from rse_study.evaluation import read_evaluation
 from rse_study.evaluation.evaluations import CachedEncoder
 from rse_study.evaluation.mteb_tasks import MtebTask
 from rse_study.models.embedder import Embedder

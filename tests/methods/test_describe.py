@@ -75,7 +75,8 @@ def test_every_field_of_all_settings_of_a_trial_has_a_meaning_and_the_schema_car
         properties = definitions[cls.__name__]["properties"]
         shown = {name: shape.get("description") for name, shape in properties.items()}
         shown.pop("preset", None)  # writes others, and is no field
-        assert shown == {name: meanings(cls)[name] for name in cls.model_fields}, cls
+        written = {name: shape.alias or name for name, shape in cls.model_fields.items()}
+        assert shown == {key: meanings(cls)[name] for name, key in written.items()}, cls
 
 
 # Presets are names for settings: written out they are nothing else.

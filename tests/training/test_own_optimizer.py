@@ -152,7 +152,9 @@ def test_the_source_travels_only_from_beside_the_study(beside: Path) -> None:
 
 def test_a_source_that_needs_a_neighbour_is_refused_where_it_trains() -> None:
     spec = AdamW.model_validate({"class": "mine:Lion"})
-    with pytest.raises(InputError, match=r"no worker can import it \(No module named 'my_neighbour'\)"):
+    with pytest.raises(
+        InputError, match=r"no worker can import it \(ModuleNotFoundError: No module named 'my_neighbour'\)"
+    ):
         make_optimizer(spec, "import my_neighbour\n", torch.nn.Linear(1, 1))
 
 

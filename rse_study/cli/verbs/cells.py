@@ -193,8 +193,11 @@ def export_model(
     directory = directory or Path(push.rpartition("/")[2])
     if directory == Path():
         raise InputError("DIR is missing", rule="an export needs a folder", remedy="Name a new folder")
-    if push and not dry_run:
-        check_push(push)
+    if push:
+        check_push(push, is_draft=dry_run)
+    elif public or dry_run:
+        flag = "--public" if public else "--dry-run"
+        raise InputError(flag, rule="says how to push", remedy="Add --push ORG/NAME, or leave it out")
     folder = cell_folder(source, trial, store)
     arguments.require_folder(directory, where="DIR")
     with ActivityBars(stderr()) as bars, bars.waiting("reading and writing the model"):

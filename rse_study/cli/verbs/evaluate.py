@@ -21,15 +21,15 @@ from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.data import data_dir
 from rse_study.data.labelled import StsPairs, Variant
-from rse_study.data.own_tables import ENDING, read_pairs
+from rse_study.data.own_tables import ENDING
 from rse_study.data.readers import read_sts
-from rse_study.data.text_files import find_file
 from rse_study.downstream import all_evaluations, is_of_vectors, read_evaluation
 from rse_study.downstream.models import ScoredModel, score_model
 from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation import MTEB, beyond_similarity
-from rse_study.evaluation.evaluations import CachedEncoder, Embed
-from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, Similarity, average, evaluate_sts
+from rse_study.evaluation.evaluations import CachedEncoder, Embed, FrozenEvaluation
+from rse_study.evaluation.own_files import OwnPairs
+from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, average, evaluate_sts
 from rse_study.evaluation.transfer import averages
 from rse_study.models.embedder import Embedder
 from rse_study.models.export import WholeModel
@@ -38,6 +38,7 @@ from rse_study.models.model_files import Recorded
 from rse_study.models.pooling import KINDS
 from rse_study.registry import did_you_mean
 from rse_study.results.records import EvaluationRow
+from rse_study.study.definition.reading import build
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,8 @@ def evaluate_frozen(
     """
     request = EncoderRequest(model, pooling, data, threads, device, as_json)
     require_suite(suite, model)
+    if on and variant != "orig":
+        raise InputError(f"--variant {variant}", rule="--on says what is scored", remedy="Drop one of them")
     name = model_name(model)
     named = _named(on or [], suite, request.data_dir, mteb_results)
     tasks, absent = ([], {}) if on else _require_tasks(request.data_dir, variant)
@@ -125,14 +128,21 @@ def evaluate_frozen(
                 bars.message("its own pooler is left out; --pooling pooler reads it, as SimCSE's `cls` does")
             screen.print_table(table_of(scores, absent), "--json", console=bars.console)
         rows = list(_others(embed, named, request, absent, bars))
-    means = averages({row.task: row.value for row in rows if row.aggregation == "accuracy"})
+    accuracies = {row.task: row.value for row in rows if row.aggregation == "accuracy"}
+    means = averages({} if on else accuracies)
     if not as_json:
         screen.announce(*(f"{average_name}: {value:.2f}" for average_name, value in means.items()))
         wider = ("attack", model) if suite == "full" else ("evaluate", model, "--suite", "full")
         screen.suggest(screen.command(*wider))
         return
     of = "" if on else suite
-    content = {"model": model, "pooling": kind, "variant": variant, "suite": of, "absent": absent}
+    content = {
+        "model": model,
+        "pooling": kind,
+        "variant": "" if on else variant,
+        "suite": of,
+        "absent": absent,
+    }
     similarities, others = (
         [_without_subject(row) for row in scores],
         [row.model_dump(mode="json") for row in rows],
@@ -174,12 +184,17 @@ def _named(names: Sequence[str], suite: str, data_dir: Path, results: Path | Non
         name: _own_pairs(name, data_dir) if re.search(ENDING, name) else read_evaluation(name, data_dir)
         for name in names
     }
+    filed = [one.name for one in found.values()]
+    for name, one in found.items():
+        if filed.count(one.name) > 1 or (one.name != name and one.name in all_evaluations()):
+            rule = f"its scores would be named {one.name}, as others are"
+            raise InputError(f"--on {name}", rule=rule, remedy="Rename the file")
     of_mteb = {name: replace(found[name], results=results) for name in names if name.startswith(MTEB)}
     return found | of_mteb
 
 
-def _own_pairs(path: str, data_dir: Path) -> Similarity:
-    return Similarity(read_pairs(find_file(path, Path(), data_dir), Path(path).stem, "test"))
+def _own_pairs(path: str, data_dir: Path) -> FrozenEvaluation:
+    return build(OwnPairs, {"pairs": path}, where="--on").read(Path(), data_dir)
 
 
 def _others(

@@ -157,7 +157,7 @@ def _in_full(spec: Spec, overrides: Sequence[str]) -> list[str]:
         path, equals, text = override.partition("=")
         is_full = path.split(".")[0].strip() in type(spec).model_fields
         full = path if is_full or not equals else resolve(spec, path.strip(), where="-o")
-        found.append(f"{full}{equals}{text}")
+        found.append(f"{full.removesuffix('_')}{equals}{text}")  # optimizer.class_ is written class
     return found
 
 

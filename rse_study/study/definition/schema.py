@@ -13,6 +13,7 @@ from rse_study.study.definition.parts import METRICS
 
 FRACTION = {"type": "string", "pattern": r"^[-+.0-9eE]+/[-+.0-9eE]+$"}
 PATTERN = {"type": "string", "pattern": r"[*?\[]", "description": "all evaluations that match: attack-mr/*"}
+OF_MTEB = {"type": "string", "pattern": r"^mteb/[^/]+(/eng)?$", "description": "a task of MTEB by its name"}
 OWN = {
     "type": "string",
     "pattern": r"^[^/:]+:[^/:]+/[^/]+$",
@@ -40,7 +41,7 @@ def json_schema() -> dict[str, Any]:
     whole = _adapted(schema, "Study")
     names, *files = whole["properties"]["evaluations"]["anyOf"][0]["items"]["anyOf"]
     whole["properties"]["evaluations"]["anyOf"][0]["items"] = {
-        "anyOf": [names | {"enum": list(all_evaluations())}, PATTERN, OWN, *files]
+        "anyOf": [names | {"enum": list(all_evaluations())}, PATTERN, OWN, OF_MTEB, *files]
     }
     former = {
         old: {**whole["properties"][new], "description": f"the former name of {new}"}

@@ -311,6 +311,7 @@ def test_an_export_is_pushed_whole_and_in_private_to_what_is_new_alone(
         ("robust", "hf_x", "names no account of the hub"),
         ("ours/a b", "hf_x", "ORG/NAME"),
         ("ours/robust", "", "there is no token for the hub. Run `hf auth login`, or set HF_TOKEN"),
+        ("", "hf_x", "--dry-run: says how to push. Add --push ORG/NAME, or leave it out"),
     ],
 )
 def test_a_push_that_cannot_be_is_refused_before_anything_is_written(
@@ -318,7 +319,8 @@ def test_a_push_that_cannot_be_is_refused_before_anything_is_written(
 ):
     monkeypatch.setenv("HF_TOKEN", token)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    ended = rse("export", "little", "out", "--trial", "0/0", "--push", name)
+    pushed = ("--push", name) if name else ("--dry-run",)
+    ended = rse("export", "little", "out", "--trial", "0/0", *pushed)
     assert ended.code == 2
     assert said in ended.err
     assert not Path("out").exists()
