@@ -152,7 +152,9 @@ def _measured(reader: Reader, result: Result) -> Iterator[Score]:
     of_trial = cells[(cells["trial"] == own["trial"]) & ~cells["retired"] & (not own["retired"])]
     row = of_trial[of_trial["stage"] == ("confirm" if "confirm" in {*of_trial["stage"]} else own["stage"])]
     scores = reader.evaluations(retired=True).pivot_table("value", "subject", "metric")
-    found = {one.label or one.metric: (one.metric, {}) for one in study.all_objectives}
+    found: dict[str, tuple[str, Any]] = {
+        one.label or one.metric: (one.metric, {}) for one in study.all_objectives
+    }
     if not own["retired"]:
         first = study.objective
         found[first.label or first.metric] = first.metric, objectives_of(reader)
