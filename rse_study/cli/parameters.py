@@ -148,7 +148,9 @@ SuiteOption = Annotated[
 EvaluationNames = Annotated[
     list[str] | None,
     typer.Option(
-        "--on", metavar="NAME", help="An evaluation (MR/fast, mteb/STS12), or pairs: my.csv; repeatable."
+        "--on",
+        metavar="NAME",
+        help="An evaluation (MR/fast, mteb/STS12), or a file of pairs (my.csv); repeatable.",
     ),
 ]
 MtebResults = Annotated[

@@ -17,12 +17,13 @@ from rse_study.data.catalogue import sets_by_path
 from rse_study.data.hub_models import CARD, LIKE_A_PATH, OF_EACH, OUR_OWN, is_in_cache, model_file
 from rse_study.errors import InputError, first_line
 from rse_study.results.archive import write_archive
-from rse_study.results.comparing.comparisons import MIN_SEEDS, objectives_of
+from rse_study.results.comparing.comparisons import MIN_SEEDS, by_subject
 from rse_study.results.export import citation
 from rse_study.results.files.result_file import FILE_NAME, Result, read_result
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
 from rse_study.results.statistics import t_interval
+from rse_study.results.study_record import AT_CHECKPOINT
 
 KIND = {"library_name": "sentence-transformers", "pipeline_tag": "sentence-similarity"}
 PUBLISHED = {"minilm": ("sentence-transformers/all-MiniLM-L6-v2", "apache-2.0")}
@@ -152,12 +153,11 @@ def _measured(reader: Reader, result: Result) -> Iterator[Score]:
     of_trial = cells[(cells["trial"] == own["trial"]) & ~cells["retired"] & (not own["retired"])]
     row = of_trial[of_trial["stage"] == ("confirm" if "confirm" in {*of_trial["stage"]} else own["stage"])]
     scores = reader.evaluations(retired=True).pivot_table("value", "subject", "metric")
-    found: dict[str, tuple[str, Any]] = {
-        one.label or one.metric: (one.metric, {}) for one in study.all_objectives
-    }
-    if not own["retired"]:
-        first = study.objective
-        found[first.label or first.metric] = first.metric, objectives_of(reader)
+    found: dict[str, tuple[str, Any]] = {}
+    for one in study.all_objectives:
+        kept = one.curve + AT_CHECKPOINT  # where there is one, the exported weights are its
+        metric = kept if kept in result.final else one.metric
+        found[one.label or one.metric] = metric, by_subject(reader, metric)
     found |= {one.name: (one.metric, scores.get(one.metric, {})) for one in study.shown_measures}
     for measure, (metric, by_cell) in found.items():
         value = float(by_cell.get(result.identity, result.final.get(metric, nan)))

@@ -74,7 +74,7 @@ def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, list[Any]]]
             if not lost:
                 continue
             if columns != PAIR or len(cells) != len(PAIR) or not np.isfinite(number_of(cells[-1])):
-                rule = f"the header has {', '.join(columns)} (an evaluation lists others in `columns`); {_LAYOUT}"
+                rule = f"the header must have {', '.join(columns)} (an evaluation lists others in `columns`); {_LAYOUT}"
                 raise malformed(f"no column {lost[0]!r}, or two of them", where, rule)
             names = [*columns]
         if len(cells) != len(names):

@@ -176,7 +176,7 @@ class Selection(Spec):
     every: PositiveInt = 250
     """optimiser steps between two measurements; there is one at the end too"""
     keep: Literal["best", "last"] = "best"
-    """the checkpoint with the best measurement, or of the last step"""
+    """the checkpoint with the best measurement after the start, or that of the last step"""
 
     @property
     def sets(self) -> tuple[str, ...]:

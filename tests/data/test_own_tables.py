@@ -76,7 +76,11 @@ def test_the_fingerprint_is_that_of_the_content_whatever_the_format(tmp_path):
 REFUSED = [
     ("a.csv", "sentence1,sentence2,label\na,b,1\n", "a.csv:1: no column 'score'"),
     ("a.csv", "sentence1;sentence2;score\na;b;1\n", "a.csv:1: no column 'sentence1'.*commas separate"),
-    ("a.csv", "one,other,high\na,b,1\n", "a.csv:1: no column .* the header has sentence1, sentence2, score"),
+    (
+        "a.csv",
+        "one,other,high\na,b,1\n",
+        "a.csv:1: no column .* the header must have sentence1, sentence2, score",
+    ),
     ("a.csv", "sentence1,sentence2,score,score\na,b,1,2\n", "a.csv:1: no column 'score', or two"),
     ("a.csv", f"{SOME}a, b, c,2\n", "a.csv:3: cells: 4, not 3"),
     ("a.csv", f'{SOME}"a\nb",c,2\nd,e,high\n', "a.csv:5: score 'high'"),

@@ -211,7 +211,7 @@ def test_it_stands_beside_other_sets(folder):
         (PAIRS.replace("\n", "\r"), ":1: a carriage return in the line"),
         (
             "one\ttwo\tsimilarity\n" + PAIRS,
-            ":1: no column 'sentence1', or two of them: the header has sentence1, sentence2, score",
+            ":1: no column 'sentence1', or two of them: the header must have sentence1, sentence2, score",
         ),
         (PAIRS + "sentence1\tsentence2\tscore\n", ":3: score 'score'"),
         ("", "fewer than two values of score: nothing could be measured"),

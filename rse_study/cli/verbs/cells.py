@@ -206,7 +206,9 @@ def export_model(
         complete_card(directory, folder, push or directory.name)
         put_study_beside(directory, folder)
     print(f"{directory} ({encoder.pooling} pooling, from {folder})")
-    if push and not dry_run:
+    if dry_run:
+        print(f"not pushed: {directory} would become {push} ({'public' if public else 'private'})")
+    elif push:
         address = publish(directory, push, is_public=public)  # whose bars are the hub's own
         print(f"{address} ({'public' if public else 'private'})")
     suggest(command("evaluate", directory))

@@ -259,7 +259,7 @@ def exportable(trained, recorded):
     return folder
 
 
-def test_an_export_has_a_card_with_scores_intervals_and_origin_and_its_study(rse, exportable):
+def test_an_export_has_a_card_with_scores_intervals_and_origin_and_its_study(rse, trained, exportable):
     ended = rse("export", "little", "out", "--trial", "0/0")
     assert (ended.code, ended.err) == (0, "")
     card = Path("out/README.md").read_text()
@@ -272,6 +272,8 @@ def test_an_export_has_a_card_with_scores_intervals_and_origin_and_its_study(rse
         '"unit": "steps"',
     ):
         assert words in card, words
+    kept = ModelCard(card).data.eval_results[0]
+    assert (kept.metric_type, kept.metric_value) == ("dev/kept", trained[2].final["dev/kept"])
     (measured,) = [one for one in ModelCard(card).data.eval_results if one.dataset_name == "pairs/test"]
     assert (measured.metric_type, measured.metric_value) == ("pairs/test/all", 61.5)
     assert measured.metric_args["seeds"] == [0, 1, 2]
@@ -288,7 +290,8 @@ def test_an_export_is_pushed_whole_and_in_private_to_what_is_new_alone(
     arguments = ("export", "little", "--trial", "0/0", "--push", "ours/robust")
     with serve(tmp_path / "hub") as server:
         ask_only(server, tmp_path / "cache", monkeypatch)
-        assert rse(*arguments, "draft", "--dry-run").code == 0
+        drafted = rse(*arguments, "draft", "--dry-run")
+        assert drafted.out.splitlines()[1] == "not pushed: draft would become ours/robust (private)"
         assert not server.asked
         ended = rse(*arguments)
         assert ended.code == 0, ended.err
