@@ -150,7 +150,7 @@ EvaluationNames = Annotated[
     typer.Option(
         "--on",
         metavar="NAME",
-        help="An evaluation (MR/fast, mteb/STS12), or a file of pairs (my.csv); repeatable.",
+        help="An evaluation (MR/fast, mteb/STS12); may be repeated.",
     ),
 ]
 MtebResults = Annotated[

@@ -6,15 +6,14 @@ from dataclasses import astuple
 from math import isfinite, nan
 from pathlib import Path
 from statistics import fmean
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from analysis.formats import counted
 from rse_study.assets.store import trained_assets
 from rse_study.cli.terminal.screen import json_of
 from rse_study.data import cache_dir
 from rse_study.data.catalogue import sets_by_path
-from rse_study.data.hub_models import CARD, LIKE_A_PATH, OF_EACH, OUR_OWN, is_in_cache, model_file
+from rse_study.data.hub_models import CARD, CONFIG, LIKE_A_PATH, OF_EACH, OUR_OWN, model_file
 from rse_study.errors import InputError, first_line
 from rse_study.results.archive import write_archive
 from rse_study.results.comparing.comparisons import MIN_SEEDS, by_subject
@@ -45,24 +44,17 @@ def put_study_beside(directory: Path, cell: Path) -> None:
 def check_push(name: str, *, is_draft: bool) -> None:
     """Raise InputError if nothing could be pushed to ORG/NAME from here."""
     from huggingface_hub import constants, get_token
-    from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id
 
-    rule, remedy = "", "Name an account or organisation and a model: ORG/NAME"
     try:
         validate_repo_id(name)
-    except HFValidationError as error:
-        rule = first_line(error)
-    if rule or "/" not in name:
-        raise InputError(f"--push {name!r}", rule=rule or "names no account of the hub", remedy=remedy)
-    if is_draft:
-        return
-    if constants.is_offline_mode():
-        raise InputError("--push", rule="HF_HUB_OFFLINE is set", remedy="Unset it, or leave out --push")
-    if not get_token():
-        raise InputError(
-            "--push", rule="there is no token for the hub", remedy="Run `hf auth login`, or set HF_TOKEN"
-        )
+        _owner, _name = name.split("/")
+    except ValueError:
+        remedy = "Name an account or organisation, and a model"
+        raise InputError(f"--push {name!r}", rule="is no ORG/NAME of the hub", remedy=remedy) from None
+    if not is_draft and (constants.is_offline_mode() or not get_token()):
+        rule = "HF_HUB_OFFLINE is set" if constants.is_offline_mode() else "there is no token for the hub"
+        raise InputError("--push", rule=rule, remedy="Run `hf auth login` or set HF_TOKEN, and be online")
 
 
 def publish(directory: Path, name: str, *, is_public: bool) -> str:
@@ -80,10 +72,8 @@ def publish(directory: Path, name: str, *, is_public: bool) -> str:
         if files := {one.rfilename for one in there.siblings or ()} - {OF_EACH}:
             raise InputError(f"holds {counted(len(files), 'file')} already", where=name, remedy=remedy)
         if is_public == bool(there.private):
-            was, rule = (
-                ("private", "--public was given") if is_public else ("public", "--public was not given")
-            )
-            raise InputError(f"is {was} already", where=name, rule=rule, remedy=remedy)
+            what = f"is {'private' if there.private else 'public'} already"
+            raise InputError(what, where=name, rule="unlike what --public says", remedy=remedy)
         api.upload_folder(repo_id=name, folder_path=directory, commit_message=f"Add {directory.name}")
     except (HTTPError, OSError, ValueError, RuntimeError) as error:
         rule = f"the hub: {first_line(error)}"
@@ -98,50 +88,35 @@ def complete_card(directory: Path, cell: Path, name: str) -> None:
     The metadata get base model, languages, licence, data sets and model-index: each measure of the study for this
     cell, and over all seeds of its row (of a search: over the fresh seeds of its trial) mean and 95% interval.
     """
-    from huggingface_hub import EvalResult, ModelCard
+    from huggingface_hub import ModelCard
 
     if not (cell / FILE_NAME).is_file():
         return
     card, result, source = ModelCard.load(directory / CARD), read_result(cell), ""
-    scores = _kept(result)
+    kept = next((one for one in ("dev/kept", "dev") if one in result.final), "")
+    scores = [_result("dev", kept, result.final[kept], seed=result.seed)] if kept else []
     if ledger_path(study := cell.parent.parent).is_file():
         with Reader(study) as reader:
             scores = [*_measured(reader, result)] or scores
             source = f"\n## Source\n\n{citation(reader)} Cell {result.identity[:16]}.\n"
     for key, value in {**KIND, **_origin(result.config), "model_name": name}.items():
         setattr(card.data, key, value)
-    card.data.eval_results = [
-        EvalResult(
-            KIND["pipeline_tag"],
-            dataset_type=one.metric.rpartition("/")[0] or one.metric,
-            dataset_name=one.measure,
-            metric_type=one.metric,
-            metric_value=one.value,
-            metric_args={"seed": result.seed, **one.over_seeds},
-        )
-        for one in scores
-    ]
-    config = f"\n## Configuration\n\n```json\n{json_of(result.config)}\n```\n"
-    told = f"{_table(result.seed, scores)}{source}{config}"
-    card.text = f"{card.text.rstrip()}\n{told}"
+    card.data.eval_results = scores
+    card.text += (
+        f"{_table(result.seed, scores)}{source}\n## Configuration\n\n```json\n{json_of(result.config)}\n```\n"
+    )
     card.save(directory / CARD)
 
 
-class Score(NamedTuple):
-    """A cell's score, and what its row has over all seeds."""
+def _result(measure: str, metric: str, value: float, **over_seeds: Any) -> Any:
+    """Return the hub's record of a score, and of what its row has over all seeds."""
+    from huggingface_hub import EvalResult
 
-    measure: str
-    metric: str
-    value: float
-    over_seeds: Mapping[str, Any] = MappingProxyType({})
-
-
-def _kept(result: Result) -> list[Score]:
-    """Return the dev score at the kept checkpoint, or at the end."""
-    return [Score("dev", one, result.final[one]) for one in ("dev/kept", "dev") if one in result.final][:1]
+    dataset = metric.rpartition("/")[0] or metric
+    return EvalResult(KIND["pipeline_tag"], dataset, measure, metric, value, metric_args=over_seeds)
 
 
-def _measured(reader: Reader, result: Result) -> Iterator[Score]:
+def _measured(reader: Reader, result: Result) -> Iterator[Any]:
     """Yield the cell's score on every objective and measure.
 
     A retired cell, of an earlier revision, has its own scores alone: other cells have its row's number today.
@@ -163,28 +138,22 @@ def _measured(reader: Reader, result: Result) -> Iterator[Score]:
         value = float(by_cell.get(result.identity, result.final.get(metric, nan)))
         known = {seed: by_cell[one] for one, seed in row["seed"].items() if one in by_cell}
         known = {seed: float(one) for seed, one in known.items() if isfinite(one)}
-        over = {"seeds": [*known], "mean": fmean(known.values())} if known else {}
+        over = {"seeds": [*known], "of": len(row), "mean": fmean(known.values())} if known else {}
         if len(known) >= MIN_SEEDS:
             over["interval_95"] = [*astuple(t_interval([*known.values()]))]
-        if known and len(known) < len(row):
-            over["seeds_without_score"] = len(row) - len(known)
         if isfinite(value):
-            yield Score(measure, metric, value, over)
+            yield _result(measure, metric, value, seed=result.seed, **over)
 
 
-def _table(seed: int, scores: Sequence[Score]) -> str:
+def _table(seed: int, scores: Sequence[Any]) -> str:
     lines = []
     for one in scores:
-        known = one.over_seeds
-        mean = [known["mean"]] if known else []
-        values = [one.value], mean, known.get("interval_95", ())
-        shown = [
-            " to ".join(f"{value:.2f}" if abs(value) >= 1 else f"{value:.3g}" for value in part)
-            for part in values
-        ]
-        lost = f" ({known['seeds_without_score']} without a score)" if "seeds_without_score" in known else ""
-        seeds = f"{len(known.get('seeds', ()))}{lost}"
-        lines.append(f"| {' | '.join([one.measure, *shown, seeds])} |\n")
+        seeds, of, mean, ends = (
+            one.metric_args.get(key, ()) for key in ("seeds", "of", "mean", "interval_95")
+        )
+        interval = " to ".join(f"{end:.4g}" for end in ends)
+        over = f"{mean:.4g} | {interval} | {len(seeds)} of {of}" if seeds else "| |"
+        lines.append(f"| {one.dataset_name} | {one.metric_value:.4g} | {over} |\n")
     heading = f"| measure | this model (seed {seed}) | mean over seeds | 95% interval | seeds |\n"
     return f"\n## Scores\n\n{heading}|---|--:|--:|--:|--:|\n{''.join(lines)}" if scores else ""
 
@@ -195,7 +164,8 @@ def _origin(config: Mapping[str, Any]) -> dict[str, Any]:
 
     encoder, source = config["encoder"], config["corpus"]["source"]
     name, revision = encoder["name"], encoder["revision"]
-    base, licence = PUBLISHED.get(name, (name if is_in_cache(name, revision) else None, None))
+    is_on_hub = not Path(name).is_dir() and model_file(name, CONFIG, revision) is not None
+    base, licence = PUBLISHED.get(name, (name if is_on_hub else None, None))
     path = None if name in OUR_OWN else model_file(name, CARD, revision)
     told: dict[str, Any] = {}
     with suppress(Exception):  # a stranger's card may hold anything

@@ -150,11 +150,6 @@ def model_file(name: str, file: str, revision: str) -> Path | None:
     return Path(found) if isinstance(found, str) else None
 
 
-def is_in_cache(name: str, revision: str = "main") -> bool:
-    """Whether a name is that of a model of the hub which is in its cache."""
-    return isinstance(_cached(name, CONFIG, revision), str)
-
-
 def _cached(name: str, file: str, revision: str) -> Any:
     """Return a file's path in the hub's cache, an object if its repository lacks it, None if unknown."""
     from huggingface_hub import try_to_load_from_cache

@@ -256,18 +256,13 @@ def check_ids(name: str, encoder: SentenceEncoder, tokenizer: Any) -> None:
         remedy = "Tokenizer and weights are of different models."
         raise InputError(what, where=name, rule=rule, remedy=remedy)
     # MPNet's positions leave out token 1, whatever its config.json says.
-    left_out = first_position(encoder.backbone) - 1
-    for source, wanted in (
-        ("config.json says", encoder.config.pad_token_id),
-        ("positions leave out token", left_out),
-    ):
-        if wanted not in (None, -1, tokenizer.pad_token_id):
-            what = f"its tokenizer pads with token {tokenizer.pad_token_id}, its {source} {wanted}"
-            rule = "the model takes the position of a token, or its padding, from that token"
-            remedy = (
-                "Set pad_token_id in config.json, or pad_token of the tokenizer, to what it was trained with"
-            )
-            raise InputError(what, where=name, rule=rule, remedy=remedy)
+    wanted = {encoder.config.pad_token_id, first_position(encoder.backbone) - 1} - {None, -1}
+    if wanted - {tokenizer.pad_token_id}:
+        theirs = " and ".join(map(str, sorted(wanted)))
+        what = f"its tokenizer pads with token {tokenizer.pad_token_id}, its config.json and positions with {theirs}"
+        rule = "the model takes the position of a token, or its padding, from that token"
+        remedy = "Set pad_token_id in config.json, or pad_token of the tokenizer, to what it was trained with"
+        raise InputError(what, where=name, rule=rule, remedy=remedy)
 
 
 @contextmanager

@@ -70,7 +70,7 @@ DAMAGED = {
     ),
     "no tokenizer is here": lambda folder: without(folder, "tokenizer.json"),
     "holds a PEFT adapter": lambda folder: (folder / "adapter_config.json").write_text("{}"),
-    "its tokenizer pads with token 0, its config.json says 3": lambda folder: rewritten(
+    "its tokenizer pads with token 0, its config.json and positions with 3": lambda folder: rewritten(
         folder, "config.json", pad_token_id=3
     ),
 }  # fmt: skip

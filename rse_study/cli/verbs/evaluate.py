@@ -1,6 +1,5 @@
 """The body of `evaluate`: an encoder loaded, and its frozen vectors scored."""
 
-import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,14 +20,12 @@ from rse_study.cli.terminal import screen
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.data import data_dir
 from rse_study.data.labelled import StsPairs, Variant
-from rse_study.data.own_tables import ENDING
 from rse_study.data.readers import read_sts
 from rse_study.downstream import all_evaluations, is_of_vectors, read_evaluation
 from rse_study.downstream.models import ScoredModel, score_model
 from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation import MTEB, beyond_similarity
-from rse_study.evaluation.evaluations import CachedEncoder, Embed, FrozenEvaluation
-from rse_study.evaluation.own_files import OwnPairs
+from rse_study.evaluation.evaluations import CachedEncoder, Embed
 from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, average, evaluate_sts
 from rse_study.evaluation.transfer import averages
 from rse_study.models.embedder import Embedder
@@ -38,7 +35,6 @@ from rse_study.models.model_files import Recorded
 from rse_study.models.pooling import KINDS
 from rse_study.registry import did_you_mean
 from rse_study.results.records import EvaluationRow
-from rse_study.study.definition.reading import build
 
 
 @dataclass(frozen=True)
@@ -135,14 +131,8 @@ def evaluate_frozen(
         wider = ("attack", model) if suite == "full" else ("evaluate", model, "--suite", "full")
         screen.suggest(screen.command(*wider))
         return
-    of = "" if on else suite
-    content = {
-        "model": model,
-        "pooling": kind,
-        "variant": "" if on else variant,
-        "suite": of,
-        "absent": absent,
-    }
+    what = {"variant": "" if on else variant, "suite": "" if on else suite}
+    content = {"model": model, "pooling": kind, **what, "absent": absent}
     similarities, others = (
         [_without_subject(row) for row in scores],
         [row.model_dump(mode="json") for row in rows],
@@ -180,21 +170,9 @@ def _named(names: Sequence[str], suite: str, data_dir: Path, results: Path | Non
     if of_weights:
         rule, remedy = "it needs an encoder's weights", "Use rse-study attack or fine-tune"
         raise InputError(f"--on {of_weights[0]}", rule=rule, remedy=remedy)
-    found: dict[str, Any] = {
-        name: _own_pairs(name, data_dir) if re.search(ENDING, name) else read_evaluation(name, data_dir)
-        for name in names
-    }
-    filed = [one.name for one in found.values()]
-    for name, one in found.items():
-        if filed.count(one.name) > 1 or (one.name != name and one.name in all_evaluations()):
-            rule = f"its scores would be named {one.name}, as others are"
-            raise InputError(f"--on {name}", rule=rule, remedy="Rename the file")
+    found: dict[str, Any] = {name: read_evaluation(name, data_dir) for name in names}
     of_mteb = {name: replace(found[name], results=results) for name in names if name.startswith(MTEB)}
     return found | of_mteb
-
-
-def _own_pairs(path: str, data_dir: Path) -> FrozenEvaluation:
-    return build(OwnPairs, {"pairs": path}, where="--on").read(Path(), data_dir)
 
 
 def _others(

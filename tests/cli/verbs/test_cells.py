@@ -267,7 +267,7 @@ def test_an_export_has_a_card_with_scores_intervals_and_origin_and_its_study(rse
         "---\n",
         "library_name: sentence-transformers",
         "language: en",
-        "| pairs/test | 61.50 | 62.50 | 60.02 to 64.98 | 3 |",
+        "| pairs/test | 61.5 | 62.5 | 60.02 to 64.98 | 3 of 3 |",
         "study 'little', revision 1",
         '"unit": "steps"',
     ):
@@ -311,9 +311,9 @@ def test_an_export_is_pushed_whole_and_in_private_to_what_is_new_alone(
 @pytest.mark.parametrize(
     ("name", "token", "said"),
     [
-        ("robust", "hf_x", "names no account of the hub"),
+        ("robust", "hf_x", "is no ORG/NAME of the hub"),
         ("ours/a b", "hf_x", "ORG/NAME"),
-        ("ours/robust", "", "there is no token for the hub. Run `hf auth login`, or set HF_TOKEN"),
+        ("ours/robust", "", "there is no token for the hub. Run `hf auth login` or set HF_TOKEN"),
         ("", "hf_x", "--dry-run: says how to push. Add --push ORG/NAME, or leave it out"),
     ],
 )

@@ -240,7 +240,7 @@ REFUSED = [
     ("gpt2 is decoder-only", "gpt2", {}),
     ("t5 is an encoder-decoder", "t5", {}),
     ("XLMModel has no known sites", "xlm", {"masks": {"phi": 0.3}}),
-    ("pads with token 0, its positions leave out token 1", "mpnet", {}),
+    ("pads with token 0, its config.json and positions with ", "mpnet", {}),
     ("has 3: the embedding block and 2 layers", "albert", {"masks": {"phi": 0.3, "num_layers": 3}}),
     ("9 sites are weakened", "bert", {"masks": {"phi": 0.3, "num_layers": 8}}),
     ("has no pooler", "bert", {"pooling": "pooler"}),
