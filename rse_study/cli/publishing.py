@@ -163,7 +163,7 @@ def _origin(config: Mapping[str, Any]) -> dict[str, Any]:
     from huggingface_hub import ModelCard
 
     encoder, source = config["encoder"], config["corpus"]["source"]
-    name, revision = encoder["name"], encoder["revision"]
+    name, revision = encoder["name"], encoder.get("revision", "main")  # old cells name none
     is_on_hub = not Path(name).is_dir() and model_file(name, CONFIG, revision) is not None
     base, licence = PUBLISHED.get(name, (name if is_on_hub else None, None))
     path = None if name in OUR_OWN else model_file(name, CARD, revision)

@@ -179,7 +179,7 @@ def export_model(
         str, typer.Option(metavar="ORG/NAME", help="Also upload the folder to this new model of the hub.")
     ] = "",
     public: Annotated[
-        bool, typer.Option("--public", help="Whom --push shows it; default: nobody else.")
+        bool, typer.Option("--public", help="Let everybody see what --push uploads; default: private.")
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Write what --push would upload, and stop.")
