@@ -13,7 +13,7 @@ from rse_study.models import Networks
 from rse_study.perturbations.ascent import INNER_RISE
 from rse_study.perturbations.geometry import unit
 from rse_study.spec import field
-from rse_study.tensors import Float, Tensor, torch
+from rse_study.tensors import Tensor, torch
 
 
 class ATCL(ContrastiveMethod):
@@ -25,14 +25,8 @@ class ATCL(ContrastiveMethod):
     """
 
     semantics: ClassVar[int] = 1
-    checks: ClassVar = (
-        *INNER_RISE,
-        *TERMS["contrastive"],
-        *share_checks("adversarial", "lambda L_con(z, {z_adv})"),
-    )
-    source: ClassVar[MethodSource] = MethodSource(
-        "Rim et al. 2021", "of section 3", ("0099-systems-of-the-tables",)
-    )
+    checks: ClassVar = (*INNER_RISE, *TERMS["contrastive"], *share_checks("z_adv", "L_con(z, {z_adv})"))
+    source: ClassVar = MethodSource("Rim et al. 2021", "of section 3", ("0099-systems-of-the-tables",))
     unrecordable: ClassVar = ""
     name: Literal["atcl"] = "atcl"
     """the method"""
@@ -43,10 +37,8 @@ class ATCL(ContrastiveMethod):
 
     @property
     def cost(self) -> StepCost:
-        if self.weight == 0:
-            return StepCost(ascent=0, num_views=2)
-        # Two views' gradient to the inputs, without a pass of its own: the operations of one ascent step.
-        return StepCost(ascent=1, num_views=3)
+        # An ascent without a pass of its own: the gradient of two views to their inputs is as much as one such step.
+        return StepCost(ascent=1, num_views=3) if self.weight > 0 else StepCost(ascent=0, num_views=2)
 
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
@@ -57,25 +49,17 @@ class ATCL(ContrastiveMethod):
         networks.head.update(moments)
         # The paper's first term is its task's, language modelling: a sentence encoder has this one.
         losses = self.contrastive(z, z_pos, batch, run)
-        loss, terms = losses.sum() / batch.num_rows, {"contrastive": (1 / batch.num_rows, losses)}
-        metrics = {}
+        terms, metrics = {"contrastive": (1 / batch.num_rows, losses)}, dict[str, Mean]()
         if self.weight > 0:
-            r = self._r(losses, embeddings, batch)
+            (g,) = torch.autograd.grad(losses.sum(), embeddings, retain_graph=True)
+            along = unit(g.masked_fill(~batch.perturbable[:, :, None], 0).flatten(1), "l2")
             with run.dropout(step, "adversarial", batch.ids.device), run.autocast():
-                z_adv, _ = networks.project(embeddings + r, batch)
+                z_adv, _ = networks.project(embeddings + self.epsilon * along.view_as(g), batch)
             apart = self.contrastive(z, z_adv, batch, run)
-            loss = loss + self.weight * apart.sum() / batch.num_rows
-            terms["adversarial"] = (self.weight / batch.num_rows, apart)
+            terms["z_adv"] = (self.weight / batch.num_rows, apart)
             if run.is_reported:
                 chance = len(losses) * math.log(batch.num_rows)
                 metrics["inner/rise"] = Mean((apart - losses).detach().sum(), chance)
+        loss = torch.stack([weight * each.sum() for weight, each in terms.values()]).sum()
         metrics |= {f"loss/{name}": Mean.over(each) for name, (_, each) in terms.items()}
         return reported(loss, metrics, terms, networks, run)
-
-    def _r(
-        self, losses: Float[Tensor, " b"], embeddings: Float[Tensor, "b l e"], batch: Batch
-    ) -> Float[Tensor, "b l e"]:
-        """Return epsilon g / ||g||_2 of each sentence, over its perturbable tokens."""
-        (g,) = torch.autograd.grad(losses.sum(), embeddings, retain_graph=True)
-        along = unit(g.masked_fill(~batch.perturbable[:, :, None], 0).flatten(1), "l2")
-        return self.epsilon * along.view_as(g)

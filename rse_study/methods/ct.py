@@ -8,10 +8,10 @@ from rse_study.data.batches import Batch
 from rse_study.losses import share_checks
 from rse_study.methods.method import Mean, Method, MethodSource, Networks, RunContext, StepCost, StepOutcome
 from rse_study.methods.views import reported
-from rse_study.models import PairNetworks, SentenceEncoder, build_head
+from rse_study.models import PairNetworks, SentenceEncoder
 from rse_study.spec import field
 from rse_study.streams import Streams
-from rse_study.tensors import Bool, Collectives, F, Float, Tensor, torch
+from rse_study.tensors import Bool, Collectives, F, Float, Tensor, nn, torch
 
 
 class CT(Method):
@@ -23,22 +23,16 @@ class CT(Method):
 
     semantics: ClassVar[int] = 1
     checks: ClassVar = share_checks("tension", "the contrastive tension")
-    source: ClassVar[MethodSource] = MethodSource(
-        "Carlsson et al. 2021", "of section 3", ("0099-systems-of-the-tables",)
-    )
+    source: ClassVar = MethodSource("Carlsson et al. 2021", "of section 3", ("0099-systems-of-the-tables",))
     unrecordable: ClassVar = ""
+    cost: ClassVar = StepCost(ascent=0, num_views=1, num_encoders=2)
     name: Literal["ct"] = "ct"
     """the method"""
     num_negatives: PositiveInt = field(7, symbol="K")
     """other sentences of the batch that each is told apart from; a smaller batch gives all its others"""
 
-    @property
-    def cost(self) -> StepCost:
-        return StepCost(ascent=0, num_views=1, num_encoders=2)
-
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> PairNetworks:
-        none = build_head("none", encoder.hidden_size, streams.generator("init", 0), collectives)
-        return PairNetworks(encoder, none)
+        return PairNetworks(encoder, nn.Identity())
 
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
@@ -52,17 +46,12 @@ class CT(Method):
 
         second, first = read(networks.encoder, "outer"), read(networks.other, "other")
         tension = first @ run.collectives.gather(second).T  # [b g]
-        own, negatives = run.own(batch), self._negatives(batch, run, step)
+        # The paper draws negatives from the corpus; a batch is a random draw from it.
+        (drawn,) = batch.drawn("negatives", step, lambda host, step: (self._drawn(host, run.streams, step),))
+        own, negatives = run.own(batch), drawn[:, run.collectives.gather(batch.rows)]
         losses = -(F.logsigmoid(tension) * own + F.logsigmoid(-tension) * negatives).sum(1)
-        terms = {"tension": (1 / batch.num_rows, losses)}
-        metrics = {"loss/tension": Mean.over(losses)}
-        return reported(losses.sum() / batch.num_rows, metrics, terms, networks, run)
-
-    def _negatives(self, batch: Batch, run: RunContext, step: int) -> Bool[Tensor, "b g"]:
-        """Mark the columns of the global batch that are a row's negatives."""
-        # The paper draws from the corpus; a batch is a random draw from it.
-        (chosen,) = batch.drawn("negatives", step, lambda host, step: (self._drawn(host, run.streams, step),))
-        return chosen[:, run.collectives.gather(batch.rows)]
+        loss, metrics = losses.sum() / batch.num_rows, {"loss/tension": Mean.over(losses)}
+        return reported(loss, metrics, {"tension": (1 / batch.num_rows, losses)}, networks, run)
 
     def _drawn(self, batch: Batch, streams: Streams, step: int) -> Bool[Tensor, "b g"]:
         """Draw each sentence's K others by their indices, without replacement."""

@@ -11,7 +11,7 @@ from rse_study.methods.views import Terms, reported
 from rse_study.models import PairNetworks, SentenceEncoder, seeded_linear
 from rse_study.spec import field
 from rse_study.streams import Streams
-from rse_study.tensors import Collectives, Float, Tensor, nn, torch
+from rse_study.tensors import Collectives, Tensor, nn, torch
 
 
 class SGOPT(Method):
@@ -24,11 +24,10 @@ class SGOPT(Method):
 
     semantics: ClassVar[int] = 1
     checks: ClassVar = (*share_checks("guided", "L_con"), *share_checks("distance", "lambda L_reg"))
-    source: ClassVar[MethodSource] = MethodSource(
-        "Kim et al. 2021", "of section 3", ("0099-systems-of-the-tables",)
-    )
+    source: ClassVar = MethodSource("Kim et al. 2021", "of section 3", ("0099-systems-of-the-tables",))
     unrecordable: ClassVar = ""
     num_sites: ClassVar = 1  # read, not weakened: there are as many as the encoder has
+    cost: ClassVar = StepCost(ascent=0, num_views=1, clean=1)
     name: Literal["sg_opt"] = "sg_opt"
     """the method"""
     temperature: PositiveFloat = field(0.01, symbol="tau")
@@ -37,10 +36,6 @@ class SGOPT(Method):
     """weight of the squared distance of T's parameters from F's"""
     hidden: PositiveInt = 4096
     """units of the hidden layer of f"""
-
-    @property
-    def cost(self) -> StepCost:
-        return StepCost(ascent=0, num_views=1, clean=1)
 
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> PairNetworks:
         encoder.require_sites(self.num_sites)
@@ -58,20 +53,12 @@ class SGOPT(Method):
             c = networks.encoder(words, batch.mask, batch.ids, places=batch.real_places)
             vectors = torch.cat([c[:, None], networks.layer_maxima(batch)], dim=1)
             projected = networks.head(vectors).to(words.dtype)
-        losses = self._guided(projected[:, :1], projected[:, 1:], batch, run)
-        terms: Terms = {"guided": (1 / batch.num_rows, losses)}
-        if self.weight > 0:
-            terms["distance"] = (self.weight, networks.squared_distance() / run.collectives.size)
-        loss = sum(weight * values.sum() for weight, values in terms.values())
-        metrics = {"loss/guided": Mean.over(losses)}
-        return reported(loss, metrics, terms, networks, run)
-
-    def _guided(
-        self, c: Float[Tensor, "b 1 d"], h: Float[Tensor, "b k d"], batch: Batch, run: RunContext
-    ) -> Float[Tensor, " b"]:
-        """Return the mean of L_con over a sentence's pairs of c and each of its h."""
+        c, h = projected[:, :1].expand_as(projected[:, 1:]), projected[:, 1:]
         num_states, others = h.shape[1], run.collectives.gather(h).flatten(0, 1)
         own = run.own(batch).repeat_interleave(num_states, 0).repeat_interleave(num_states, 1)
-        anchors, positives = c.expand_as(h).flatten(0, 1), h.flatten(0, 1)
-        losses = info_nce(anchors, positives[None], others, own, self.temperature)
-        return losses.view(-1, num_states).mean(1)
+        losses = info_nce(c.flatten(0, 1), h.flatten(0, 1)[None], others, own, self.temperature)
+        terms: Terms = {"guided": (1 / (batch.num_rows * num_states), losses)}
+        if self.weight > 0:
+            terms["distance"] = (self.weight, networks.squared_distance() / run.collectives.size)
+        loss = torch.stack([weight * values.sum() for weight, values in terms.values()]).sum()
+        return reported(loss, {"loss/guided": Mean.over(losses)}, terms, networks, run)

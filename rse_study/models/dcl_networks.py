@@ -71,12 +71,11 @@ class PairNetworks(Networks):
         other = self.other
 
         def read(embeddings: Tensor, mask: Tensor) -> Tensor:
-            layout, states = other.layout(mask, batch.real_places), dict[int, Tensor]()
-            changes = {site: [partial(states.setdefault, site)] for site in range(other.num_layers)}
-            last = other.hidden_states(layout, embeddings, changes=changes)
-            padded = (layout.restore(state) for state in (*states.values(), last))
-            unread = ~mask[:, :, None]
-            return torch.stack([one.masked_fill(unread, -torch.inf).amax(1) for one in padded], dim=1)
+            layout, seen = other.layout(mask, batch.real_places), dict[int, Tensor]()
+            changes = {site: [partial(seen.setdefault, site)] for site in range(other.num_layers)}
+            seen[other.num_layers] = other.hidden_states(layout, embeddings, changes=changes)
+            states = torch.stack([layout.restore(state) for state in seen.values()], dim=1)
+            return states.masked_fill(~mask[:, None, :, None], -torch.inf).amax(2)
 
         return by_chunks(other, read, other.chunk_size, other.word_embeddings(batch.ids), batch.mask)
 
