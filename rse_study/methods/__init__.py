@@ -8,6 +8,7 @@ from pydantic import Discriminator, Tag
 
 from rse_study.methods.consert import ConSERT
 from rse_study.methods.dcl import DCL
+from rse_study.methods.is_bert import ISBERT
 from rse_study.methods.l2p_csr import L2PCSR
 from rse_study.methods.method import Method
 from rse_study.methods.robust_sent_embed import RobustSentEmbed
@@ -19,6 +20,7 @@ METHODS: dict[str, type[Method]] = {
     "v_adv_cse": VAdvCSE,
     "consert": ConSERT,
     "dcl": DCL,
+    "is_bert": ISBERT,
 }
 """Classes by name, in the order of docs and messages; the first is the default."""
 DEFAULT = next(iter(METHODS))
@@ -35,4 +37,4 @@ else:
     _TAGGED = [Annotated[cls, Tag(name)] for name, cls in METHODS.items()]
     AnyMethod = Annotated[reduce(or_, _TAGGED), Discriminator(_name_of)]
 
-__all__ = ["DCL", "L2PCSR", "METHODS", "AnyMethod", "ConSERT", "Method", "RobustSentEmbed", "VAdvCSE"]
+__all__ = ["DCL", "ISBERT", "L2PCSR", "METHODS", "AnyMethod", "ConSERT", "Method", "RobustSentEmbed", "VAdvCSE"]

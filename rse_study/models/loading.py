@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file
 from torch import nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.models.auto import modeling_auto
@@ -81,17 +82,25 @@ WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
 def load_encoder(
-    path_or_name: str | Path, pooling: PoolingKind | str = "stored", revision: str = "main", prompt: str = ""
+    path_or_name: str | Path,
+    pooling: PoolingKind | str = "stored",
+    revision: str = "main",
+    prompt: str = "",
+    seed: int = 0,
 ) -> tuple[SentenceEncoder, Any]:
     """Load (encoder, tokenizer) in float32 from a folder or the hub; else InputError.
 
     Pooling `stored` is what the folder itself records (ours or sentence-transformers'), and so is an empty `prompt`.
-    Folders ignore `revision`.
+    Folders ignore `revision`. `seed` draws the convolutions of pooling `convolved`, unless they are stored.
     """
     name = str(path_or_name)
     config, tokenizer, kind = _described(name, pooling, revision)
     backbone, unread = _pretrained(name, config, revision, kind)
-    encoder = _assemble(name, backbone, tokenizer, kind, revision)
+    encoder = _assemble(name, backbone, tokenizer, kind, revision, seed)
+    if kind == "convolved" and model_files.has_convolutions(name, revision):
+        path = Path(name) / model_files.CONVOLUTIONS
+        with model_files.reading(str(path)):
+            encoder.convolutions.load_state_dict(load_file(path))
     encoder.prompt = prompt or encoder.prompt
     encoder.has_unread_pooler = any("pooler." in key for key in unread)
     remedy = "Is its config.json whole? If so, this family cannot be used: take another encoder"
@@ -108,7 +117,7 @@ def untrained(
     config, tokenizer, kind = _described(name, pooling, revision)
     with seeded_init(seed):
         backbone = AutoModel.from_config(config, dtype=torch.float32, **_pooler(config, kind))
-    return _assemble(name, backbone, tokenizer, kind, revision), tokenizer
+    return _assemble(name, backbone, tokenizer, kind, revision, seed), tokenizer
 
 
 @contextmanager
@@ -218,9 +227,9 @@ def pretrained(
 
 
 def _assemble(
-    name: str, backbone: nn.Module, tokenizer: Any, kind: PoolingKind, revision: str
+    name: str, backbone: nn.Module, tokenizer: Any, kind: PoolingKind, revision: str, seed: int
 ) -> SentenceEncoder:
-    encoder = SentenceEncoder(backbone, kind, tokenizer.mask_token_id)
+    encoder = SentenceEncoder(backbone, kind, tokenizer.mask_token_id, seed)
     encoder.prompt = model_files.Recorded(name, revision).prompt
     check_ids(name, encoder, tokenizer)
     if kind == "pooler" and getattr(encoder.backbone, "pooler", None) is None:

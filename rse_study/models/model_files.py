@@ -105,6 +105,8 @@ def _check_sizes(value: Any, where: str, key: str = "") -> None:
 
 
 FILE_NAME, MODEL = "sentence_pooling.json", "config_sentence_transformers.json"
+CONVOLUTIONS = "convolutions.safetensors"
+"""weights of pooling `convolved`, beside the backbone's"""
 FAMILIES = ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 """in the names of the files of its Transformer's settings"""
 APPLIED = ("max_seq_length", "do_lower_case", "unpad_inputs")
@@ -264,6 +266,12 @@ class Recorded:
         return read_json(Path(path), kind) if path else None
 
 
+def has_convolutions(name: str, revision: str = "main") -> bool:
+    """Whether a model brings the convolutions of pooling `convolved`."""
+    ours = Recorded(name, revision).ours
+    return ours is not None and ours.pooling == "convolved"
+
+
 def stored_pooling(path_or_name: str | Path, revision: str = "main") -> StoredPooling:
     """Read the pooling from our own record, else from sentence-transformers'."""
     recorded = Recorded(str(path_or_name), revision)
@@ -272,6 +280,6 @@ def stored_pooling(path_or_name: str | Path, revision: str = "main") -> StoredPo
     recorded.check_expressible()
     if not recorded.modules:
         what = "no pooling is recorded beside the weights"
-        rule, remedy = "cls, mean, first_last and prompt give different vectors", "Say which one is meant."
+        rule, remedy = "each pooling gives different vectors", "Say which one is meant."
         raise InputError(what, where=str(path_or_name), rule=rule, remedy=remedy)
     return StoredPooling(pooling=recorded.poolings[0])

@@ -43,7 +43,7 @@ def open_session(
     require_equal_shares(trial, collectives.size)
     streams, arithmetic = Streams(seed), Arithmetic(trial.precision, device)
     asked = trial.encoder
-    encoder, tokenizer = load_encoder(materials.base, asked.pooling, asked.revision, asked.prompt)
+    encoder, tokenizer = load_encoder(materials.base, asked.pooling, asked.revision, asked.prompt, seed)
     encoder.chunk_size = trial.chunk_size  # also for its copies: D, and the target of DCL
     batches = _batches(trial, materials, tokenizer, streams, collectives)
     networks = trial.method.networks(encoder, streams, collectives).to(device, arithmetic.dtype).train()
@@ -150,9 +150,10 @@ def scores_of_base(
     """Return the scores of `measure`, or those it gave another cell of this base.
 
     Nothing is trained yet: only base, pooling and the evaluations decide. Nothing is shared without their
-    fingerprints.
+    fingerprints, nor of convolutions, which the seed draws.
     """
-    if not {"base", "dev"} <= materials.fingerprints.keys():
+    is_shared = {"base", "dev"} <= materials.fingerprints.keys() and trial.encoder.pooling != "convolved"
+    if not is_shared:
         return measure()
     path = (
         materials.corpus.parent

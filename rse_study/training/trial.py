@@ -44,7 +44,8 @@ class Encoder(Spec):
     name: str = field("bert-base-uncased", min_length=1)
     """a hub name, a folder, or the asset `tiny`, `tiny-vectors` or `minilm`"""
     pooling: PoolingKind = "cls"
-    """the sentence's vector: [CLS], the tokens' mean, that of first and last layer, or a prompt's [MASK]"""
+    """the sentence's vector: [CLS], the tokens' mean, that of first and last layer, a prompt's [MASK], the
+    checkpoint's pooler, or the mean of convolutions over neighbours (IS-BERT)"""
     template: str = ""
     """prompt pooling alone has one, such as `This sentence of "[X]" means [MASK].`"""
     prompt: str = field("", neutral="")
@@ -322,6 +323,13 @@ class Trial(Spec):
         if self.graphed and (reason := str(next(filter(None, reasons), ""))):
             remedy = ", or graphed: false" if ". Set " in reason else ". Set graphed: false"
             raise ValueError(f"graphed: a step of {self.method.name} cannot be recorded: {reason}{remedy}")
+        return self
+
+    @model_validator(mode="after")
+    def _pools_as_its_method_needs(self) -> "Trial":
+        if (needed := self.method.needs_pooling) not in (None, self.encoder.pooling):
+            given = f"method {self.method.name} trains pooling {needed}, and encoder.pooling is"
+            raise ValueError(f"{given} {self.encoder.pooling}. Set encoder.pooling: {needed}")
         return self
 
     @model_validator(mode="after")

@@ -6,6 +6,7 @@ import torch
 from rse_study.data.batches import Batch
 from rse_study.methods.consert import ConSERT
 from rse_study.methods.dcl import DCL
+from rse_study.methods.is_bert import ISBERT
 from rse_study.methods.l2p_csr import L2PCSR
 from rse_study.methods.method import Method
 from rse_study.methods.v_adv_cse import VAdvCSE
@@ -25,6 +26,7 @@ METHODS: dict[str, Method] = {
     "l2p_csr, embeddings": L2PCSR(perturbs="embeddings"),
     "v_adv_cse": VAdvCSE(),
     "dcl": DCL(masked_lm=0.1),
+    "is_bert": ISBERT(),
     "consert": ConSERT(),
     "consert, token cutoff": ConSERT(first="token_cutoff", second="adversarial"),
 }

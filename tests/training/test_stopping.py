@@ -221,6 +221,7 @@ METHODS: dict[str, dict] = {
     "V-advCSE": {"method": {"name": "v_adv_cse", "weight": 0.1}},
     "DCL": {"method": {"name": "dcl", "hidden": 8, "width": 4}},
     "ConSERT": {"method": {"name": "consert", "first": "adversarial", "dropout": True}},
+    "IS-BERT": {"method": {"name": "is_bert"}, "encoder": {"name": "small", "pooling": "convolved"}},
 }
 
 

@@ -31,7 +31,7 @@ from rse_study.evaluation.transfer import averages
 from rse_study.models.embedder import Embedder
 from rse_study.models.export import WholeModel
 from rse_study.models.loading import load_encoder
-from rse_study.models.model_files import Recorded
+from rse_study.models.model_files import Recorded, has_convolutions
 from rse_study.models.pooling import KINDS
 from rse_study.registry import did_you_mean
 from rse_study.results.records import EvaluationRow
@@ -43,7 +43,7 @@ class EncoderRequest:
 
     model: str
     pooling: str
-    """cls, mean, first_last, prompt, pooler; `stored`: as the model says"""
+    """cls, mean, first_last, prompt, pooler, convolved; `stored`: as the model says"""
     data: Path | None
     threads: int
     """CPU threads; 0: torch's default"""
@@ -67,6 +67,9 @@ class EncoderRequest:
             torch.set_num_threads(self.threads)
 
 
+OTHER_POOLINGS = "Use cls, mean or first_last, or a model trained here with this pooling"
+
+
 def embedder_of(
     request: EncoderRequest, name: str, on_progress: ProgressCallback = lambda done, total: None
 ) -> Embedder | WholeModel:
@@ -78,8 +81,10 @@ def embedder_of(
     template = recorded.ours.template if encoder.pooling == "prompt" and recorded.ours else ""
     if encoder.pooling == "prompt" and not template:
         rule = "it reads the vector at a template's [MASK], and no template is stored beside these weights"
-        remedy = "Use cls, mean or first_last, or a model trained here with prompt pooling"
-        raise InputError("pooling 'prompt'", where=request.model, rule=rule, remedy=remedy)
+        raise InputError("pooling 'prompt'", where=request.model, rule=rule, remedy=OTHER_POOLINGS)
+    if encoder.pooling == "convolved" and not has_convolutions(name):
+        rule, remedy = "its convolutions are trained, and none are stored beside these weights", OTHER_POOLINGS
+        raise InputError("pooling 'convolved'", where=request.model, rule=rule, remedy=remedy)
     return Embedder(encoder.to(request.device), tokenizer, template, on_progress=on_progress)
 
 
