@@ -21,6 +21,7 @@ DASHES = {
     "mean": "longdashdot",
     "first_last": "12px,3px,3px,3px,3px,3px",
     "whitening": "2px,6px",
+    "flow": "10px,3px,2px,3px",
     "adversarial": "6px,2px",
 }
 """Line style of each baseline."""

@@ -35,6 +35,8 @@ UNTRAINED = {
     "<encoder> (first-last avg.)": "first_last",
     "<encoder>-whitening": "whitening",
     "+Whitening": "whitening",
+    "<encoder>-flow": "flow",
+    "+Flow": "flow",
     "CLS": "cls",
     "BERT-[CLS] embedding": "cls",
     "Mean": "mean",

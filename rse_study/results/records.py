@@ -37,6 +37,7 @@ TRAINING_FREE = {
     "mean": "mean, no training",
     "first_last": "first-last mean, no training",
     "whitening": "whitened mean, no training",
+    "flow": "BERT-flow, no training",
 }
 BASELINES = {**ALWAYS_SHOWN, **TRAINING_FREE, "adversarial": "adversarial fine-tuning"}
 """Baselines and their display names; the first three are shown whether measured or not."""

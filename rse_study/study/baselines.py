@@ -10,11 +10,13 @@ from typing import cast
 import torch
 
 from rse_study.activity import ProgressCallback
+from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.downstream.models import CLASSIFIERS, FineTunedEvaluation, ModelFiles, ScoredModel, score_model
 from rse_study.evaluation import MTEB
 from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation, whitened
 from rse_study.evaluation.sts import Similarity
 from rse_study.models.embedder import Embedder
+from rse_study.models.flow import fitted_flow
 from rse_study.models.loading import load_encoder, untrained
 from rse_study.models.pooling import PoolingKind
 from rse_study.results.bit_equality import what_decides
@@ -30,7 +32,7 @@ ADVERSARIAL = 1.0
 """FGM's usual length; Miyato et al. (2017) have 5 for embeddings scaled to unit variance"""
 FOLDER = "scores-and-items-of-baselines"
 """folder beside the tokenised corpus, on the machine that measures"""
-NO_WEIGHTS = ("untrained", "whitening")  # they have no trained weights that could be fine-tuned
+NO_WEIGHTS = ("untrained", "whitening", "flow")  # they have no trained weights that could be fine-tuned
 
 
 def measure_baseline_once(
@@ -48,7 +50,7 @@ def measure_baseline_once(
     measure = partial(measure_baseline, name, trial, materials, device=device, on_progress=on_progress)
     if "base" not in materials.fingerprints:
         return measure(evaluations)
-    folder = materials.corpus.parent / FOLDER / _key(trial, materials, device)[:32]
+    folder = materials.corpus.parent / FOLDER / _key(name, trial, materials, device)[:32]
     known = written_rows(folder, name, {(one.name, one.fingerprint) for one in evaluations})
     lacking = [one for one in evaluations if one.name not in {row.evaluation for row in known}]
     measured = measure(lacking) if lacking else []
@@ -58,9 +60,10 @@ def measure_baseline_once(
     return [*known, *measured]
 
 
-def _key(trial: Trial, materials: Materials, device: str) -> str:
+def _key(name: Baseline, trial: Trial, materials: Materials, device: str) -> str:
     return fingerprint_of(
         {
+            **({"corpus": materials.fingerprints["corpus"]} if name == "flow" else {}),
             "base": materials.fingerprints["base"],
             **trial.encoder.reading(),
             "semantics": trial.encoder.semantics,
@@ -98,6 +101,12 @@ def measure_baseline(
         # Each task by its own sentences: Su et al.'s "target", which knows the texts but no gold.
         of_vectors = [one for one in evaluations if isinstance(one, FrozenEvaluation)]
         return [row for one in of_vectors for row in one.score(lambda texts: whitened(embed(texts)), name)]
+    if name == "flow":
+        # Fitted on the study's corpus, as other systems train on it; Li et al. take the texts of a task.
+        loaded, tokenizer = load_encoder(base, "first_last", encoder.revision, encoder.prompt)
+        vectors = Embedder(loaded.to(device), tokenizer)
+        flow = fitted_flow(loaded, TokenisedCorpus.open(materials.corpus))
+        return score_model(ScoredModel(name, lambda texts: flow.of(vectors(texts))), evaluations, on_progress)
     if name == "adversarial":
         evaluations = [one for one in evaluations if can_measure(name, one)]
     is_start = name in ("start", "adversarial")

@@ -57,7 +57,7 @@ REMOVED = {
 """Fields of earlier versions that frozen studies have, empty: why one with content is refused, and what to do."""
 DESIGN = ("factorial", "resolution")
 Baseline = Literal[
-    "token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening", "adversarial"
+    "token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening", "flow", "adversarial"
 ]
 
 
@@ -168,7 +168,8 @@ class Study(Spec):
     storage: str = ""
     """folder that all nodes see, or URL (s3, gs), of what nodes of a cluster exchange; empty: the study's own folder"""
     baselines: tuple[Baseline, ...] = ("token_overlap", "untrained", "start")
-    """cls, mean, first_last, whitening: the base's weights pooled so, without training or template"""
+    """cls, mean, first_last, whitening: the base's weights pooled so, without training or template; flow: first_last
+    under a BERT-flow fitted on the corpus"""
 
     _written_evaluations: tuple[Any, ...] = PrivateAttr(())
 
