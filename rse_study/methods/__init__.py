@@ -37,4 +37,6 @@ else:
     _TAGGED = [Annotated[cls, Tag(name)] for name, cls in METHODS.items()]
     AnyMethod = Annotated[reduce(or_, _TAGGED), Discriminator(_name_of)]
 
-__all__ = ["DCL", "ISBERT", "L2PCSR", "METHODS", "AnyMethod", "ConSERT", "Method", "RobustSentEmbed", "VAdvCSE"]
+__all__ = [
+    "DCL", "ISBERT", "L2PCSR", "METHODS", "AnyMethod", "ConSERT", "Method", "RobustSentEmbed", "VAdvCSE",
+]  # fmt: skip

@@ -6,10 +6,10 @@ from rse_study.data.batches import Batch
 from rse_study.losses import share_checks
 from rse_study.methods.method import Mean, Method, MethodSource, Networks, RunContext, StepCost, StepOutcome
 from rse_study.methods.views import reported
-from rse_study.models import SentenceEncoder, build_head
+from rse_study.models import SentenceEncoder
 from rse_study.models.pooling import PoolingKind, pool_mean
 from rse_study.streams import Streams
-from rse_study.tensors import Collectives, F, Tensor
+from rse_study.tensors import Collectives, F, Tensor, nn
 
 
 class ISBERT(Method):
@@ -37,9 +37,7 @@ class ISBERT(Method):
         return StepCost(ascent=0, num_views=1)
 
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
-        return Networks(
-            encoder, build_head("none", encoder.hidden_size, streams.generator("init", 0), collectives)
-        )
+        return Networks(encoder, nn.Identity())
 
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
@@ -57,8 +55,6 @@ class ISBERT(Method):
         joint = F.softplus(-scores).masked_fill(~own, 0).sum() / num_tokens
         others = F.softplus(scores).masked_fill(own | ~mask[..., None], 0).sum()
         marginal = others / (num_tokens * (batch.num_rows - 1))
-        terms = {"joint": (1.0, joint), "marginal": (1.0, marginal)}
-        metrics = {
-            f"loss/{name}": Mean(value.detach(), 1 / run.collectives.size) for name, (_, value) in terms.items()
-        }
+        terms, share = {"joint": (1.0, joint), "marginal": (1.0, marginal)}, 1 / run.collectives.size
+        metrics = {f"loss/{name}": Mean(value.detach(), share) for name, (_, value) in terms.items()}
         return reported(joint + marginal, metrics, terms, networks, run)

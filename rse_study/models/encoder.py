@@ -121,8 +121,7 @@ class SentenceEncoder(nn.Module):
         """text that stands before every sentence it embeds"""
         self.has_unread_pooler = False
         """whether its checkpoint has a pooler, which only pooling `pooler` reads"""
-        self.convolutions = nn.ModuleList()
-        """of pooling `convolved`, over windows of 1, 3 and 5 tokens"""
+        self.convolutions = nn.ModuleList()  # of pooling `convolved`
         if pooling == "convolved":
             third, generator = self.hidden_size // 3, Streams(seed).generator("init", 2)
             for window, width in ((1, self.hidden_size - 2 * third), (3, third), (5, third)):

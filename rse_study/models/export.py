@@ -21,19 +21,12 @@ from rse_study.errors import InputError
 from rse_study.models.embedder import LONG, SHORT, Embedder, check_alone, max_length
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.loading import (
+    CONVOLUTIONS,
     load_encoder,
     quiet_loading,
     seeded_init,
 )
-from rse_study.models.model_files import (
-    AGAIN,
-    CONVOLUTIONS,
-    POOLINGS,
-    Recorded,
-    StoredPooling,
-    reading,
-    store_pooling,
-)
+from rse_study.models.model_files import AGAIN, POOLINGS, Recorded, StoredPooling, reading, store_pooling
 from rse_study.models.pooling import pool_mean
 from rse_study.models.text_classifier import (
     SPAN,
@@ -130,10 +123,7 @@ def _save_weights(path: Path, module: nn.Module) -> None:
 def export(directory: Path, encoder: SentenceEncoder, tokenizer: Any) -> None:
     """Save into a new folder; InputError if sentence-transformers would differ."""
     if encoder.pooling not in POOLINGS:
-        rule = (
-            "sentence-transformers cannot express it: it has no average of two layers, template, or convolutions "
-            "with ReLU"
-        )
+        rule = "sentence-transformers cannot express it: no average of two layers, no template, no ReLU of convolutions"
         remedy = "Export a model with cls or mean pooling; this one stays readable for `rse-study evaluate`."
         raise InputError(f"pooling {encoder.pooling!r}", where=str(directory), rule=rule, remedy=remedy)
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):

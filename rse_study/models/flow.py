@@ -60,10 +60,8 @@ class Flow(nn.Module):
             self.levels.append(nn.ModuleList(FlowStep(width, generator) for _ in range(STEPS)))
             width -= width // 2
 
-    def forward(
-        self, x: Float[Tensor, "b d"], *, normalises: bool = False
-    ) -> tuple[Float[Tensor, "b d"], Float[Tensor, " b"]]:
-        """Return z and log |det dz/dx|; with `normalises`, actnorms begin at these rows."""
+    def forward(self, x: Float[Tensor, "b d"], *, normalises: bool = False) -> tuple[Tensor, Tensor]:
+        """Return z [b d] and log |det dz/dx| [b]; with `normalises`, actnorms begin at these rows."""
         parts, log_det = list[Tensor](), x.new_zeros(len(x))
         for number, level in enumerate(self.levels, start=1):
             for step in level:

@@ -78,7 +78,7 @@ def _unsuitable(name: str, reason: str, remedy: str = "") -> InputError:
 
 
 HUB = "Without a network, give a local folder or fill the hub's cache first (HF_HOME): rse-study data fetch"
-WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+WEIGHTS, CONVOLUTIONS = ("model.safetensors", "pytorch_model.bin"), "convolutions.safetensors"
 
 
 def load_encoder(
@@ -97,8 +97,8 @@ def load_encoder(
     config, tokenizer, kind = _described(name, pooling, revision)
     backbone, unread = _pretrained(name, config, revision, kind)
     encoder = _assemble(name, backbone, tokenizer, kind, revision, seed)
-    if kind == "convolved" and model_files.has_convolutions(name, revision):
-        path = Path(name) / model_files.CONVOLUTIONS
+    ours, path = model_files.Recorded(name, revision).ours, Path(name) / CONVOLUTIONS
+    if ours and kind == ours.pooling == "convolved":
         with model_files.reading(str(path)):
             encoder.convolutions.load_state_dict(load_file(path))
     encoder.prompt = prompt or encoder.prompt

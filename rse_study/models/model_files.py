@@ -105,8 +105,6 @@ def _check_sizes(value: Any, where: str, key: str = "") -> None:
 
 
 FILE_NAME, MODEL = "sentence_pooling.json", "config_sentence_transformers.json"
-CONVOLUTIONS = "convolutions.safetensors"
-"""weights of pooling `convolved`, beside the backbone's"""
 FAMILIES = ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 """in the names of the files of its Transformer's settings"""
 APPLIED = ("max_seq_length", "do_lower_case", "unpad_inputs")
@@ -264,12 +262,6 @@ class Recorded:
                 _raise_exceptions_for_missing_entries=False,
             )
         return read_json(Path(path), kind) if path else None
-
-
-def has_convolutions(name: str, revision: str = "main") -> bool:
-    """Whether a model brings the convolutions of pooling `convolved`."""
-    ours = Recorded(name, revision).ours
-    return ours is not None and ours.pooling == "convolved"
 
 
 def stored_pooling(path_or_name: str | Path, revision: str = "main") -> StoredPooling:

@@ -152,8 +152,7 @@ def scores_of_base(
     Nothing is trained yet: only base, pooling and the evaluations decide. Nothing is shared without their
     fingerprints, nor of convolutions, which the seed draws.
     """
-    is_shared = {"base", "dev"} <= materials.fingerprints.keys() and trial.encoder.pooling != "convolved"
-    if not is_shared:
+    if not {"base", "dev"} <= materials.fingerprints.keys() or trial.encoder.pooling == "convolved":
         return measure()
     path = (
         materials.corpus.parent

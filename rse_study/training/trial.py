@@ -44,8 +44,7 @@ class Encoder(Spec):
     name: str = field("bert-base-uncased", min_length=1)
     """a hub name, a folder, or the asset `tiny`, `tiny-vectors` or `minilm`"""
     pooling: PoolingKind = "cls"
-    """the sentence's vector: [CLS], the tokens' mean, that of first and last layer, a prompt's [MASK], the
-    checkpoint's pooler, or the mean of convolutions over neighbours (IS-BERT)"""
+    """a sentence's vector: [CLS], the tokens' mean, that of two layers, of convolutions, or a prompt's [MASK]"""
     template: str = ""
     """prompt pooling alone has one, such as `This sentence of "[X]" means [MASK].`"""
     prompt: str = field("", neutral="")
@@ -328,8 +327,9 @@ class Trial(Spec):
     @model_validator(mode="after")
     def _pools_as_its_method_needs(self) -> "Trial":
         if (needed := self.method.needs_pooling) not in (None, self.encoder.pooling):
-            given = f"method {self.method.name} trains pooling {needed}, and encoder.pooling is"
-            raise ValueError(f"{given} {self.encoder.pooling}. Set encoder.pooling: {needed}")
+            raise ValueError(
+                f"method {self.method.name} needs another pooling. Set encoder.pooling: {needed}"
+            )
         return self
 
     @model_validator(mode="after")

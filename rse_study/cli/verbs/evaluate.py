@@ -31,7 +31,7 @@ from rse_study.evaluation.transfer import averages
 from rse_study.models.embedder import Embedder
 from rse_study.models.export import WholeModel
 from rse_study.models.loading import load_encoder
-from rse_study.models.model_files import Recorded, has_convolutions
+from rse_study.models.model_files import Recorded
 from rse_study.models.pooling import KINDS
 from rse_study.registry import did_you_mean
 from rse_study.results.records import EvaluationRow
@@ -67,7 +67,10 @@ class EncoderRequest:
             torch.set_num_threads(self.threads)
 
 
-OTHER_POOLINGS = "Use cls, mean or first_last, or a model trained here with this pooling"
+STORED = {
+    "prompt": "it reads the vector at a template's [MASK], and no template",
+    "convolved": "its convolutions are trained, and none",
+}
 
 
 def embedder_of(
@@ -79,12 +82,10 @@ def embedder_of(
         return WholeModel(name, request.device, on_progress=on_progress)
     encoder, tokenizer = load_encoder(name, request.pooling)
     template = recorded.ours.template if encoder.pooling == "prompt" and recorded.ours else ""
-    if encoder.pooling == "prompt" and not template:
-        rule = "it reads the vector at a template's [MASK], and no template is stored beside these weights"
-        raise InputError("pooling 'prompt'", where=request.model, rule=rule, remedy=OTHER_POOLINGS)
-    if encoder.pooling == "convolved" and not has_convolutions(name):
-        rule, remedy = "its convolutions are trained, and none are stored beside these weights", OTHER_POOLINGS
-        raise InputError("pooling 'convolved'", where=request.model, rule=rule, remedy=remedy)
+    if encoder.pooling in STORED and not (recorded.ours and recorded.ours.pooling == encoder.pooling):
+        rule = f"{STORED[encoder.pooling]} is stored beside these weights"
+        remedy = "Use cls, mean or first_last, or a model trained here with this pooling"
+        raise InputError(f"pooling {encoder.pooling!r}", where=request.model, rule=rule, remedy=remedy)
     return Embedder(encoder.to(request.device), tokenizer, template, on_progress=on_progress)
 
 
