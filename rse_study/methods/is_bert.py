@@ -6,7 +6,7 @@ from rse_study.data.batches import Batch
 from rse_study.losses import share_checks
 from rse_study.methods.method import Mean, Method, MethodSource, Networks, RunContext, StepCost, StepOutcome
 from rse_study.methods.views import reported
-from rse_study.models import SentenceEncoder
+from rse_study.models import SentenceEncoder, draw_weights
 from rse_study.models.pooling import PoolingKind, pool_mean
 from rse_study.streams import Streams
 from rse_study.tensors import Collectives, F, Tensor, nn
@@ -37,6 +37,8 @@ class ISBERT(Method):
         return StepCost(ascent=0, num_views=1)
 
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
+        if not encoder.has_stored_convolutions:
+            draw_weights(encoder.convolutions, streams.generator("init", 0))
         return Networks(encoder, nn.Identity())
 
     def step(
@@ -54,7 +56,7 @@ class ISBERT(Method):
         num_tokens = run.collectives.sum(mask.sum().to(scores))
         joint = F.softplus(-scores).masked_fill(~own, 0).sum() / num_tokens
         others = F.softplus(scores).masked_fill(own | ~mask[..., None], 0).sum()
-        marginal = others / (num_tokens * (batch.num_rows - 1))
+        marginal = others / (num_tokens * max(batch.num_rows - 1, 1))
         terms, share = {"joint": (1.0, joint), "marginal": (1.0, marginal)}, 1 / run.collectives.size
         metrics = {f"loss/{name}": Mean(value.detach(), share) for name, (_, value) in terms.items()}
         return reported(joint + marginal, metrics, terms, networks, run)

@@ -90,13 +90,13 @@ def compiled(run: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def draw_weights(layer: nn.Module, generator: torch.Generator) -> nn.Module:
-    """Draw weight and bias from torch's usual bounds, U(-1/sqrt(in), 1/sqrt(in)), in float32."""
-    weight = next(layer.parameters())
-    for parameter in layer.parameters():
+def draw_weights(layers: nn.Module, generator: torch.Generator) -> None:
+    """Draw weights and biases from torch's usual bounds, U(-1/sqrt(in), 1/sqrt(in)), in float32."""
+    for parameter in layers.parameters():
+        if parameter.dim() > 1:  # a weight, whose bias follows
+            bound = parameter[0].numel() ** -0.5
         drawn = torch.rand(parameter.shape, generator=generator, dtype=torch.float32)
-        parameter.data.copy_((2 * drawn - 1) * weight[0].numel() ** -0.5)
-    return layer
+        parameter.data.copy_((2 * drawn - 1) * bound)
 
 
 Layout = Padded | Packed
@@ -106,10 +106,7 @@ Layout = Padded | Packed
 class SentenceEncoder(nn.Module):
     """A backbone without pooler and head, with a pooling of its token vectors."""
 
-    def __init__(
-        self, backbone: nn.Module, pooling: PoolingKind, mask_token_id: int | None = None, seed: int = 0
-    ) -> None:
-        """Take a backbone; `seed` draws what pooling `convolved` adds to it."""
+    def __init__(self, backbone: nn.Module, pooling: PoolingKind, mask_token_id: int | None = None) -> None:
         super().__init__()
         self.backbone: Any = backbone
         self.pooling = pooling
@@ -121,13 +118,12 @@ class SentenceEncoder(nn.Module):
         """text that stands before every sentence it embeds"""
         self.has_unread_pooler = False
         """whether its checkpoint has a pooler, which only pooling `pooler` reads"""
-        self.convolutions = nn.ModuleList()  # of pooling `convolved`
+        self.convolutions, self.has_stored_convolutions = nn.ModuleList(), False  # of pooling `convolved`
         if pooling == "convolved":
-            third, generator = self.hidden_size // 3, Streams(seed).generator("init", 2)
+            third, made = self.hidden_size // 3, partial(nn.utils.skip_init, nn.Conv1d, self.hidden_size)
             for window, width in ((1, self.hidden_size - 2 * third), (3, third), (5, third)):
-                shape = self.hidden_size, width, window
-                made = nn.utils.skip_init(nn.Conv1d, *shape, padding=window // 2, dtype=torch.float32)
-                self.convolutions.append(draw_weights(made, generator))
+                self.convolutions.append(made(width, window, padding=window // 2, dtype=torch.float32))
+            draw_weights(self.convolutions, Streams(0).generator("init"))
         self._run_packed: Any = Packed.run
         taken = inspect.signature(backbone.forward).parameters
         self._takes_positions = "position_ids" in taken

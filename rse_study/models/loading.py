@@ -82,23 +82,20 @@ WEIGHTS, CONVOLUTIONS = ("model.safetensors", "pytorch_model.bin"), "convolution
 
 
 def load_encoder(
-    path_or_name: str | Path,
-    pooling: PoolingKind | str = "stored",
-    revision: str = "main",
-    prompt: str = "",
-    seed: int = 0,
+    path_or_name: str | Path, pooling: PoolingKind | str = "stored", revision: str = "main", prompt: str = ""
 ) -> tuple[SentenceEncoder, Any]:
     """Load (encoder, tokenizer) in float32 from a folder or the hub; else InputError.
 
     Pooling `stored` is what the folder itself records (ours or sentence-transformers'), and so is an empty `prompt`.
-    Folders ignore `revision`. `seed` draws the convolutions of pooling `convolved`, unless they are stored.
+    Folders ignore `revision`. Convolutions that are not stored are those of seed 0.
     """
     name = str(path_or_name)
     config, tokenizer, kind = _described(name, pooling, revision)
     backbone, unread = _pretrained(name, config, revision, kind)
-    encoder = _assemble(name, backbone, tokenizer, kind, revision, seed)
+    encoder = _assemble(name, backbone, tokenizer, kind, revision)
     ours, path = model_files.Recorded(name, revision).ours, Path(name) / CONVOLUTIONS
     if ours and kind == ours.pooling == "convolved":
+        encoder.has_stored_convolutions = True
         with model_files.reading(str(path)):
             encoder.convolutions.load_state_dict(load_file(path))
     encoder.prompt = prompt or encoder.prompt
@@ -117,7 +114,7 @@ def untrained(
     config, tokenizer, kind = _described(name, pooling, revision)
     with seeded_init(seed):
         backbone = AutoModel.from_config(config, dtype=torch.float32, **_pooler(config, kind))
-    return _assemble(name, backbone, tokenizer, kind, revision, seed), tokenizer
+    return _assemble(name, backbone, tokenizer, kind, revision), tokenizer
 
 
 @contextmanager
@@ -227,9 +224,9 @@ def pretrained(
 
 
 def _assemble(
-    name: str, backbone: nn.Module, tokenizer: Any, kind: PoolingKind, revision: str, seed: int
+    name: str, backbone: nn.Module, tokenizer: Any, kind: PoolingKind, revision: str
 ) -> SentenceEncoder:
-    encoder = SentenceEncoder(backbone, kind, tokenizer.mask_token_id, seed)
+    encoder = SentenceEncoder(backbone, kind, tokenizer.mask_token_id)
     encoder.prompt = model_files.Recorded(name, revision).prompt
     check_ids(name, encoder, tokenizer)
     if kind == "pooler" and getattr(encoder.backbone, "pooler", None) is None:

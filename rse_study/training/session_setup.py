@@ -43,7 +43,7 @@ def open_session(
     require_equal_shares(trial, collectives.size)
     streams, arithmetic = Streams(seed), Arithmetic(trial.precision, device)
     asked = trial.encoder
-    encoder, tokenizer = load_encoder(materials.base, asked.pooling, asked.revision, asked.prompt, seed)
+    encoder, tokenizer = load_encoder(materials.base, asked.pooling, asked.revision, asked.prompt)
     encoder.chunk_size = trial.chunk_size  # also for its copies: D, and the target of DCL
     batches = _batches(trial, materials, tokenizer, streams, collectives)
     networks = trial.method.networks(encoder, streams, collectives).to(device, arithmetic.dtype).train()

@@ -9,7 +9,7 @@ from tests.methods.problem import CLS, SEP, make_batch, make_encoder, make_netwo
 from tests.reference.is_bert_reference import reference, sentence_vector, token_features, window
 
 ROUNDING = 1e-12
-EXAMPLES = {"IS-BERT": Example(ISBERT(), 1)}
+EXAMPLES = {"IS-BERT": Example(ISBERT(), 0)}  # its one pass gives token vectors, not pooled ones
 TWICE = [[CLS, 9, 7, 11, SEP], [CLS, 9, 7, 11, SEP], [CLS, 5, SEP], [CLS, 9, 7, 11, SEP]]
 BATCHES = {
     "of different lengths": make_batch(),
