@@ -32,6 +32,7 @@ UNTRAINED = {
     "BERT": "start",
     "<encoder>": "start",
     "BERT+Adv": "adversarial",
+    "BERT+DA": "augmented",
     "<encoder> (first-last avg.)": "first_last",
     "<encoder>-whitening": "whitening",
     "+Whitening": "whitening",

@@ -55,23 +55,20 @@ class Flow(nn.Module):
     def __init__(self, width: int, generator: torch.Generator) -> None:
         """Draw the weights of a map of vectors of `width` features, 5 or more."""
         super().__init__()
-        self.levels = nn.ModuleList()
+        self.steps = nn.ModuleList()
         for _ in range(LEVELS):
-            self.levels.append(nn.ModuleList(FlowStep(width, generator) for _ in range(STEPS)))
+            self.steps.extend(FlowStep(width, generator) for _ in range(STEPS))
             width -= width // 2
 
     def forward(self, x: Float[Tensor, "b d"], *, normalises: bool = False) -> tuple[Tensor, Tensor]:
         """Return z [b d] and log |det dz/dx| [b]; with `normalises`, actnorms begin at these rows."""
-        parts, log_det = list[Tensor](), x.new_zeros(len(x))
-        for number, level in enumerate(self.levels, start=1):
-            for step in level:
-                if normalises:
-                    step.normalise(x)
-                x, log_det = step(x), log_det + step.log_scale.sum()
-            if number < LEVELS:
-                part, x = x.tensor_split([x.shape[1] // 2], dim=1)
-                parts.append(part)
-        return torch.cat([*parts, x], dim=1), log_det
+        log_det = x.new_zeros(len(x))
+        for step in self.steps:
+            out, rest = x.tensor_split([x.shape[1] - len(step.bias)], dim=1)
+            if normalises:
+                step.normalise(rest)
+            x, log_det = torch.cat([out, step(rest)], dim=1), log_det + step.log_scale.sum()
+        return x, log_det
 
     @torch.no_grad()
     def of(self, vectors: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -28,8 +27,9 @@ from rse_study.training.arithmetic import provenance
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 
-ADVERSARIAL = 1.0
-"""FGM's usual length; Miyato et al. (2017) have 5 for embeddings scaled to unit variance"""
+# FGM's usual length, where Miyato et al. (2017) have 5 for embeddings of unit variance; DCL's share of synonyms.
+FINE_TUNED = {"adversarial": {"adversarial": 1.0}, "augmented": {"augmented": 0.15}}
+"""settings of fine-tuning by baseline"""
 FOLDER = "scores-and-items-of-baselines"
 """folder beside the tokenised corpus, on the machine that measures"""
 NO_WEIGHTS = ("untrained", "whitening", "flow")  # they have no trained weights that could be fine-tuned
@@ -107,21 +107,18 @@ def measure_baseline(
         vectors = Embedder(loaded.to(device), tokenizer)
         flow = fitted_flow(loaded, TokenisedCorpus.open(materials.corpus))
         return score_model(ScoredModel(name, lambda texts: flow.of(vectors(texts))), evaluations, on_progress)
-    if name == "adversarial":
+    if name in FINE_TUNED:
         evaluations = [one for one in evaluations if can_measure(name, one)]
-    is_start = name in ("start", "adversarial")
+    is_start = name in ("start", *FINE_TUNED)
     pooling = encoder.pooling if is_start else cast(PoolingKind, name)
     template = encoder.template if is_start else ""
     loaded, tokenizer = load_encoder(base, pooling, encoder.revision, encoder.prompt)
-    subject = ScoredModel(name, Embedder(loaded.to(device), tokenizer, template))
+    embed, weights = Embedder(loaded.to(device), tokenizer, template), None
     if folder is not None:
         classifiers, attacks = folder / CLASSIFIERS, folder / attacks_folder(name)
         of_texts = encoder.revision, device, template, encoder.prompt
-        weights = ModelFiles(base, pooling, classifiers, attacks, *of_texts)
-        if name == "adversarial":
-            weights = replace(weights, adversarial=ADVERSARIAL)
-        subject = replace(subject, weights=weights)
-    return score_model(subject, evaluations, on_progress)
+        weights = ModelFiles(base, pooling, classifiers, attacks, *of_texts, FINE_TUNED.get(name, {}))
+    return score_model(ScoredModel(name, embed, weights), evaluations, on_progress)
 
 
 def attacks_folder(name: Baseline) -> str:
@@ -133,8 +130,8 @@ def can_measure(name: Baseline, evaluation: Evaluation) -> bool:
     """Whether an evaluation can score a baseline, which may lack vectors or weights."""
     if name == "token_overlap":
         return isinstance(evaluation, Similarity)
-    if name == "adversarial":
-        return isinstance(evaluation, FineTunedEvaluation)
+    if name in FINE_TUNED:
+        return getattr(evaluation, "fine_tunes", False)  # WeakenedTokens and AttackedSimilarity do not
     if name == "whitening" and evaluation.name.startswith(MTEB):
         return False  # a task embeds its texts in several calls, which would be whitened apart
     return name not in NO_WEIGHTS or not isinstance(evaluation, FineTunedEvaluation)

@@ -22,22 +22,21 @@ def spread_flow(width):
 
 def inverted(flow, z):
     """x of z, step by step backwards."""
-    widths = [level[0].log_scale.numel() for level in flow.levels]
-    sizes = [widths[0] // 2, widths[1] // 2, widths[2]]
-    *parts, x = z.split(sizes, dim=1)
-    for level, part in zip(reversed(flow.levels), [None, *reversed(parts)], strict=True):
-        x = x if part is None else torch.cat([part, x], dim=1)
-        for step in reversed(level):
-            half = x.shape[1] // 2
-            a, b = x[:, :half], x[:, half:]
-            x = torch.cat([a, b - step.net(a)], dim=1)[:, step.permutation.argsort()]
-            x = x * (-step.log_scale).exp() - step.bias
-    return x
+    for step in reversed(flow.steps):
+        out, rest = z[:, : -len(step.bias)], z[:, -len(step.bias) :]
+        half = rest.shape[1] // 2
+        a, b = rest[:, :half], rest[:, half:]
+        rest = torch.cat([a, b - step.net(a)], dim=1)[:, step.permutation.argsort()]
+        z = torch.cat([out, rest * (-step.log_scale).exp() - step.bias], dim=1)
+    return z
 
 
 @pytest.mark.parametrize("width", [5, 8, 13])
 def test_it_is_invertible_and_its_log_determinant_is_that_of_the_jacobian(width):
     flow, x = spread_flow(width), torch.randn(4, width, dtype=torch.float64)
+    assert [len(step.bias) for step in flow.steps] == [
+        *[width] * 3, *[-(-width // 2)] * 3, *[-(-width // 2) - -(-width // 2) // 2] * 3,
+    ]  # fmt: skip
     z, log_det = flow(x)
     assert float((z - x).detach().abs().min()) > 1e-6
     torch.testing.assert_close(inverted(flow, z), x, atol=1e-10, rtol=0)
@@ -72,4 +71,4 @@ def test_fitting_raises_the_likelihood_and_leaves_the_encoder_alone(folders, tmp
         (z, log_det), (z0, log_det0) = flow(x), unfitted(x, normalises=True)
     likelihood, at_first = (log - z.square().sum(1) / 2 for z, log in ((z, log_det), (z0, log_det0)))
     assert float(likelihood.mean()) > float(at_first.mean())
-    assert torch.equal(fitted_flow(encoder, corpus).levels[0][0].bias, flow.levels[0][0].bias)
+    assert torch.equal(fitted_flow(encoder, corpus).steps[0].bias, flow.steps[0].bias)

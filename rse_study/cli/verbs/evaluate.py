@@ -67,12 +67,6 @@ class EncoderRequest:
             torch.set_num_threads(self.threads)
 
 
-STORED = {
-    "prompt": "it reads the vector at a template's [MASK], and no template",
-    "convolved": "its convolutions are trained, and none",
-}
-
-
 def embedder_of(
     request: EncoderRequest, name: str, on_progress: ProgressCallback = lambda done, total: None
 ) -> Embedder | WholeModel:
@@ -82,8 +76,10 @@ def embedder_of(
         return WholeModel(name, request.device, on_progress=on_progress)
     encoder, tokenizer = load_encoder(name, request.pooling)
     template = recorded.ours.template if encoder.pooling == "prompt" and recorded.ours else ""
-    if encoder.pooling in STORED and not (recorded.ours and recorded.ours.pooling == encoder.pooling):
-        rule = f"{STORED[encoder.pooling]} is stored beside these weights"
+    if encoder.pooling in ("prompt", "convolved") and not (
+        recorded.ours and recorded.ours.pooling == encoder.pooling
+    ):
+        rule = "it reads a template, or convolutions, and none is stored beside these weights"
         remedy = "Use cls, mean or first_last, or a model trained here with this pooling"
         raise InputError(f"pooling {encoder.pooling!r}", where=request.model, rule=rule, remedy=remedy)
     return Embedder(encoder.to(request.device), tokenizer, template, on_progress=on_progress)

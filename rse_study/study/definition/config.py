@@ -56,9 +56,8 @@ REMOVED = {
 }
 """Fields of earlier versions that frozen studies have, empty: why one with content is refused, and what to do."""
 DESIGN = ("factorial", "resolution")
-Baseline = Literal[
-    "token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening", "flow", "adversarial"
-]
+TrainingFree = Literal["cls", "mean", "first_last", "whitening", "flow"]
+Baseline = Literal["token_overlap", "untrained", "start", TrainingFree, "adversarial", "augmented"]
 
 
 class Grid(Spec):
@@ -302,7 +301,8 @@ class Study(Spec):
     @property
     def settings(self) -> Settings:
         """Settings of its evaluations."""
-        return Settings(self.attacks, self.fine_tuning, self.tasks)
+        augments = self.fine_tuning.augmented > 0 or "augmented" in self.baselines
+        return Settings(self.attacks, self.fine_tuning, self.tasks, augments)
 
 
 def _first_as_objective(given: dict[str, Any]) -> dict[str, Any]:

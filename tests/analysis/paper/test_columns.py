@@ -233,7 +233,7 @@ def test_every_metric_is_produced(produced):
         ("USCAL-RoBERTa-large", "RoBERTa-large", "USCAL"),
         ("+Prompt+Ours", "BERT-base", "+Prompt+Ours"),
         ("DCL", "BERT-base", "DCL"),
-        ("BERT+DA", "BERT-base", "BERT+DA"),
+        ("BERT+DA", "BERT-base", "augmented fine-tuning"),
         ("BERT+Adv", "BERT-base", "adversarial fine-tuning"),
         ("BERT", "BERT-base", "before training"),
         ("BERT-base", "BERT-base", "before training"),
