@@ -20,12 +20,14 @@ class FlowStep(nn.Module):
     """Actnorm, a fixed permutation of the features, an additive coupling of their halves."""
 
     permutation: Tensor
+    is_new: Tensor
 
     def __init__(self, width: int, generator: torch.Generator) -> None:
         super().__init__()
         half = width // 2
         self.bias, self.log_scale = nn.Parameter(torch.zeros(width)), nn.Parameter(torch.zeros(width))
         self.register_buffer("permutation", torch.randperm(width, generator=generator))
+        self.register_buffer("is_new", torch.tensor(True))
         first, second = seeded_linear(half, HIDDEN, generator), seeded_linear(HIDDEN, HIDDEN, generator)
         last = seeded_linear(HIDDEN, width - half, generator)
         for parameter in last.parameters():
@@ -33,13 +35,16 @@ class FlowStep(nn.Module):
         self.net = nn.Sequential(first, nn.ReLU(), second, nn.ReLU(), last)
 
     @torch.no_grad()
-    def normalise(self, x: Float[Tensor, "b d"]) -> None:
+    def _begin(self, x: Float[Tensor, "b d"]) -> None:
         """Set bias and scale so that these rows get zero mean and unit variance."""
         self.bias.copy_(-x.mean(0))
         self.log_scale.copy_(-(x.std(0, unbiased=False) + 1e-6).log())
+        self.is_new.fill_(False)
 
     def forward(self, x: Float[Tensor, "b d"]) -> Float[Tensor, "b d"]:
-        """Map the rows; log |det dz/dx| is the sum of `log_scale`."""
+        """Map the rows, by which it begins at its first call; log |det| is the sum of `log_scale`."""
+        if self.is_new:
+            self._begin(x)
         x = ((x + self.bias) * self.log_scale.exp())[:, self.permutation]
         a, b = x.tensor_split([x.shape[1] // 2], dim=1)
         return torch.cat([a, b + self.net(a)], dim=1)
@@ -60,13 +65,11 @@ class Flow(nn.Module):
             self.steps.extend(FlowStep(width, generator) for _ in range(STEPS))
             width -= width // 2
 
-    def forward(self, x: Float[Tensor, "b d"], *, normalises: bool = False) -> tuple[Tensor, Tensor]:
-        """Return z [b d] and log |det dz/dx| [b]; with `normalises`, actnorms begin at these rows."""
+    def forward(self, x: Float[Tensor, "b d"]) -> tuple[Float[Tensor, "b d"], Float[Tensor, " b"]]:
+        """Return z and log |det dz/dx|; actnorms begin at the rows of the first call."""
         log_det = x.new_zeros(len(x))
         for step in self.steps:
             out, rest = x.tensor_split([x.shape[1] - len(step.bias)], dim=1)
-            if normalises:
-                step.normalise(rest)
             x, log_det = torch.cat([out, step(rest)], dim=1), log_det + step.log_scale.sum()
         return x, log_det
 
@@ -88,8 +91,6 @@ def fitted_flow(encoder: SentenceEncoder, corpus: TokenisedCorpus) -> Flow:
         with torch.no_grad(), in_mode(encoder, training=False):
             words = encoder.word_embeddings(batch.ids)
             vectors = encoder(words, batch.mask, batch.ids, places=batch.real_places)
-            if number == 0:
-                flow(vectors, normalises=True)
         z, log_det = flow(vectors)
         loss = (z.square().sum(1) / 2 - log_det).mean()
         adam.zero_grad()

@@ -5,10 +5,13 @@ import math
 import pytest
 import torch
 
-from rse_study.models.flow import Flow
+from rse_study.data.tokenised import tokenise
+from rse_study.models.flow import Flow, fitted_flow
+from rse_study.models.loading import load_encoder
+from tests.models.conftest import SENTENCES
 from tests.reference.flow_reference import forward, inverse, log_det_of_jacobian, steps_of
 
-WIDTHS = [4, 5, 8, 12]
+WIDTHS = [5, 7, 8, 12]
 every_width = pytest.mark.parametrize("width", WIDTHS)
 
 
@@ -125,3 +128,23 @@ def test_log_density_is_that_of_a_gaussian_where_the_flow_is_one():
     found = -(z**2).sum(1) / 2 - 5 / 2 * math.log(2 * math.pi) + log_det
     gaussian = torch.distributions.Normal(x.mean(0), x.std(0, unbiased=False))
     close(found, gaussian.log_prob(x).sum(1), 1e-4)
+
+
+def test_fitting_raises_the_likelihood_and_leaves_the_encoder_alone(folders, tmp_path):
+    encoder, tokenizer = load_encoder(folders["bert"], "first_last")
+    encoder.train()
+    before = {name: value.clone() for name, value in encoder.state_dict().items()}
+    words = " ".join(SENTENCES).split()
+    texts = [f"{words[i % 17]} {words[i * 7 % 19]} {words[i * 3 % 11]}" for i in range(1024)]
+    corpus = tokenise(texts, tokenizer, 16, tmp_path / "corpus")
+    flow = fitted_flow(encoder, corpus)
+    assert encoder.training
+    assert all(torch.equal(before[name], value) for name, value in encoder.state_dict().items())
+    with torch.no_grad():
+        ids = torch.tensor([tokenizer(text)["input_ids"] for text in texts[:256]])
+        x = encoder.eval()(encoder.word_embeddings(ids), torch.ones_like(ids, dtype=torch.bool))
+        unfitted = Flow(encoder.hidden_size, torch.Generator().manual_seed(0))
+        (z, log_det), (z0, log_det0) = flow(x), unfitted(x)
+    likelihood, at_first = (log - z.square().sum(1) / 2 for z, log in ((z, log_det), (z0, log_det0)))
+    assert float(likelihood.mean()) > float(at_first.mean())
+    assert torch.equal(fitted_flow(encoder, corpus).steps[0].bias, flow.steps[0].bias)
