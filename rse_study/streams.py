@@ -12,7 +12,8 @@ import numpy as np
 from rse_study.tensors import torch
 
 NAMES = (
-    "init", "order", "dropout", "delta0", "V", "r", "masks", "rtd", "views", "negatives", "mlm", "attack", "control",
+    "init", "order", "dropout", "delta0", "V", "r", "masks", "rtd", "views", "negatives", "mlm", "flow", "attack",
+    "control",
 )  # fmt: skip
 
 

@@ -21,7 +21,9 @@ DASHES = {
     "mean": "longdashdot",
     "first_last": "12px,3px,3px,3px,3px,3px",
     "whitening": "2px,6px",
+    "flow": "10px,3px,2px,3px",
     "adversarial": "6px,2px",
+    "augmented": "6px,2px,2px,2px",
 }
 """Line style of each baseline."""
 SEED_COLOURS = ("#0b62c4", "#c4560b", "#1a7f5a", "#8250df", "#b3246b", "#57606a")

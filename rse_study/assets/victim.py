@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,11 +38,12 @@ def fit_head(
 ) -> FineTuned:
     """Fit a logistic regression on the encoder's vectors as the classifier's head.
 
-    Of `spec` only `max_length` and `dev_share` count: the dev data choose its C. Raises InputError if a class has no
-    training text.
+    Of `spec` only `max_length`, `dev_share` and `augmented` count: the dev data choose its C. Raises InputError if a
+    class has no training text.
     """
     begun = time.monotonic()
-    run = open_run(spec, seed, start, split_off(training, spec.dev_share), torch.device(device))
+    data = split_off(training, spec.dev_share, is_augmented=spec.augmented > 0)
+    run = open_run(spec, seed, start, data, torch.device(device))
     lacking = [name for label, name in enumerate(run.training.classes) if label not in run.training.targets]
     if lacking:
         what, rule = f"no text of class {', '.join(lacking)}", "each class has at least one to train on"
@@ -124,6 +125,7 @@ def victim(
     spec: FineTuning | None = None,
     *,
     is_probe: bool = False,
+    augment: Callable[[Supervised], Supervised] = lambda given: given,
     revision: str = "main",
     device: str = "cpu",
     on_progress: ProgressCallback = lambda done, total: None,
@@ -134,7 +136,7 @@ def victim(
     the encoder as it is.
     """
     places = unseen(training.texts, inputs)
-    kept, num_removed = training.take(places), len(training) - len(places)
+    kept, num_removed = augment(training.take(places)), len(training) - len(places)
     wanted = spec or FineTuning()
     start = Start(base, pooling, fingerprint_of_model(base, revision), revision)
     key = identity_of_tuning(wanted, seed, start, kept) | ({"is_probe": True} if is_probe else {})

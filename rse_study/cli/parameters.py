@@ -165,7 +165,7 @@ Wide = Annotated[
 PoolingOption = Annotated[
     str,
     typer.Option(
-        help="cls, mean, first_last, pooler, prompt (needs a stored template); stored = the model's own."
+        help="cls, mean, first_last, pooler, prompt or convolved (if stored so); stored = the model's own."
     ),
 ]
 Threads = Annotated[int, typer.Option(min=0, help="CPU threads; 0 = torch's default.")]

@@ -1,7 +1,7 @@
 """EVALUATIONS of weights, imported when read, and every evaluation by name."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
@@ -13,6 +13,7 @@ from rse_study.data import GLUE, HUB_NAME
 from rse_study.data.attack_sets import ATTACK_SETS, OF_GLUE, OF_TRANSFER
 from rse_study.data.catalogue import catalogue
 from rse_study.data.labelled_sets import REVIEWS
+from rse_study.data.lexicons import english_stopwords, wordnet_archive
 from rse_study.evaluation import INVARIANCE, MTEB, EvaluationFamily, families, known_evaluations
 from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import RECIPES
@@ -67,6 +68,17 @@ class Settings:
     attacks: Attacks
     fine_tuning: FineTuning
     tasks: Tasks = dataclasses.field(default_factory=Tasks)
+    augments: bool = False
+    """whether a classifier is fine-tuned on texts with synonyms, too"""
+    words: Path = Path()
+    """the data folder, whose WordNet has them"""
+
+    def relocated(self, move: Callable[[str], str]) -> "Settings":
+        """Return a copy that reads WordNet where `move` puts it."""
+        from rse_study.assets.attack_resources import ResourceLoader  # models, which checks do without
+
+        loader = ResourceLoader("pwws", self.words, "")  # which reads the same files
+        return dataclasses.replace(self, words=loader.relocated(move).data_dir) if self.augments else self
 
 
 ATTACKED = tuple(name for name in ATTACK_SETS if name != "ag")
@@ -127,9 +139,11 @@ def read_evaluation(name: str, data_dir: Path, settings: Settings | None = None)
     of_weights = families(EVALUATIONS_OF_WEIGHTS)
     if name not in of_weights:
         return frozen.read_evaluation(name, data_dir)
-    evaluation: Evaluation = (
-        of_weights.get(name).load().read(name, data_dir, settings or Settings(Attacks(), FineTuning()))
-    )
+    asked = dataclasses.replace(settings or Settings(Attacks(), FineTuning()), words=data_dir.resolve())
+    if asked.augments:  # fails now rather than after hours of training
+        english_stopwords(data_dir)
+        wordnet_archive(data_dir)
+    evaluation: Evaluation = of_weights.get(name).load().read(name, data_dir, asked)
     return evaluation
 
 
@@ -197,15 +211,15 @@ def sets_of(name: str, settings: Settings) -> tuple[str, ...]:
     """Return the sets that an evaluation reads; none for one on generated data."""
     task, _, preset = name.partition("/")
     attacked = task.removeprefix("attack-")
+    words = ("wordnet",) if preset == SYNONYMS or settings.augments else ()
     if attacked in ATTACKED and task != attacked:
         inputs = {**OF_TRANSFER, **_GLUE}.get(attacked, task)
         texts = (inputs, _victim(attacked))
         own = () if attacked in _GLUE and settings.tasks.glue != HUB_NAME else texts
-        return (*own, *sets_of_recipe(preset, settings.attacks.masked_lm))
+        return (*own, *sets_of_recipe(preset, settings.attacks.masked_lm), *words)
     if task in ADVERSARIAL_STS:
         return (task.removeprefix("Adv"), *sets_of_recipe(preset, settings.attacks.masked_lm))
     if preset in (FINE_TUNED, SYNONYMS):
-        words = ("wordnet",) if preset == SYNONYMS else ()
         return (*_TASKS.get(task, (task,) if settings.tasks.glue == HUB_NAME else ()), *words)
     words = ("wordnet",) if preset in (WEAKENED, PLANE) else ()
     changes = _CHANGES if name == INVARIANCE else words

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from math import nan
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics import matthews_corrcoef
@@ -55,6 +55,7 @@ WEIGHTS = "weights"
 class AttackedClassifier:
     """One recipe on one attack set."""
 
+    fine_tunes: ClassVar = True
     whole: Labelled
     """The whole attack set, of which nothing is in `training`."""
     training: Labelled
@@ -77,7 +78,8 @@ class AttackedClassifier:
         return cls(whole, training.take(places), recipe, settings, resources, made_of)
 
     def relocated(self, move: Callable[[str], str]) -> "AttackedClassifier":
-        return replace(self, resources=self.resources.relocated(move))
+        moved = self.settings.relocated(move)
+        return replace(self, resources=self.resources.relocated(move), settings=moved)
 
     @property
     def name(self) -> str:

@@ -7,10 +7,11 @@ GLUE is scored on its validation splits (L2P-CSR Table 4, DCL Table 1), SQuAD on
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Int
@@ -42,6 +43,7 @@ from rse_study.training.classifier.data import Supervised
 class FineTunedTask(ABC):
     """A task that is scored on held-out splits, which never select the epoch."""
 
+    fine_tunes: ClassVar = True
     task: str
     training: Supervised
     held_out: tuple[Supervised, ...]
@@ -63,6 +65,9 @@ class FineTunedTask(ABC):
     def is_worthless(self, score: EvaluationRow, made: VictimClassifier) -> bool:
         """Whether a score says nothing about the encoder."""
         return score.degenerate
+
+    def relocated(self, move: Callable[[str], str]) -> "FineTunedTask":
+        return replace(self, settings=self.settings.relocated(move))
 
     @property
     def name(self) -> str:
@@ -126,18 +131,28 @@ def classifier_of(
     is_probe: bool = False,
 ) -> VictimClassifier:
     """Return the classifier or probe made from the encoder on no text of `scored`."""
-    tuning = settings.fine_tuning
-    if weights.adversarial:
-        tuning = tuning.model_copy(update={"adversarial": weights.adversarial})
+    tuning = settings.fine_tuning.model_copy(update=weights.tuning)
+    augment = partial(augmented, share=tuning.augmented, seed=seed, data_dir=settings.words)
     return victim(
         weights.made, weights.base, weights.pooling_of_classifiers, training, scored, seed, tuning,
-        is_probe=is_probe, revision=weights.revision, device=weights.device, on_progress=on_progress,
+        is_probe=is_probe, augment=augment, revision=weights.revision, device=weights.device,
+        on_progress=on_progress,
     )  # fmt: skip
 
 
-def with_synonyms(given: Supervised, data_dir: Path) -> Supervised:
-    """Replace a tenth of the words by WordNet synonyms; contexts of questions stay."""
-    changed = partial(changed_text, name=SYNONYMS, resources=ChangeResources(data_dir), seed=SEED)
+def augmented(given: Supervised, *, share: float, seed: int, data_dir: Path) -> Supervised:
+    """Append a copy of each text with synonyms in it; nothing where the share is 0."""
+    if not share:
+        return given
+    copies = with_synonyms(given, data_dir, share, seed)
+    twice = given.take(np.tile(np.arange(len(given)), 2))
+    sides = ("first", "second") if isinstance(given, StsPairs) else ("texts",)
+    return replace(twice, **{side: getattr(given, side) + getattr(copies, side) for side in sides})
+
+
+def with_synonyms(given: Supervised, data_dir: Path, share: float = 0.1, seed: int = SEED) -> Supervised:
+    """Replace a share of the words by WordNet synonyms; contexts of questions stay."""
+    changed = partial(changed_text, name=SYNONYMS, resources=ChangeResources(data_dir, share), seed=seed)
     if isinstance(given, StsPairs):
         return replace(given, first=[*map(changed, given.first)], second=[*map(changed, given.second)])
     if isinstance(given, Questions):

@@ -1,7 +1,7 @@
 """A model to be scored: its vectors and, if it has any, its weights."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import nan
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -34,8 +34,8 @@ class ModelFiles:
     """Template of prompt pooling, if it is not stored with the weights."""
     prompt: str = ""
     """Text before every sentence, if it is not stored with the weights."""
-    adversarial: float = 0.0
-    """Length of the adversarial steps of its fine-tunings; 0: the study's."""
+    tuning: Mapping[str, float] = field(default_factory=dict)
+    """Settings of its fine-tunings that are not the study's."""
 
     @property
     def pooling_of_classifiers(self) -> PoolingKind:

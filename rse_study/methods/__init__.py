@@ -10,6 +10,7 @@ from rse_study.methods.atcl import ATCL
 from rse_study.methods.consert import ConSERT
 from rse_study.methods.ct import CT
 from rse_study.methods.dcl import DCL
+from rse_study.methods.is_bert import ISBERT
 from rse_study.methods.l2p_csr import L2PCSR
 from rse_study.methods.method import Method
 from rse_study.methods.robust_sent_embed import RobustSentEmbed
@@ -25,6 +26,7 @@ METHODS: dict[str, type[Method]] = {
     "atcl": ATCL,
     "ct": CT,
     "sg_opt": SGOPT,
+    "is_bert": ISBERT,
 }
 """Classes by name, in the order of docs and messages; the first is the default."""
 DEFAULT = next(iter(METHODS))
@@ -42,5 +44,6 @@ else:
     AnyMethod = Annotated[reduce(or_, _TAGGED), Discriminator(_name_of)]
 
 __all__ = [
-    "ATCL", "CT", "DCL", "L2PCSR", "METHODS", "SGOPT", "AnyMethod", "ConSERT", "Method", "RobustSentEmbed", "VAdvCSE",
+    "ATCL", "CT", "DCL", "ISBERT", "L2PCSR", "METHODS", "SGOPT", "AnyMethod", "ConSERT", "Method", "RobustSentEmbed",
+    "VAdvCSE",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from pydantic import PositiveFloat
 from rse_study.data.batches import Batch, Synonyms
 from rse_study.losses import TERMS, info_nce
 from rse_study.models import Generator, GeneratorOutputs, Networks, SentenceEncoder, build_head
-from rse_study.models.pooling import HeadKind
+from rse_study.models.pooling import HeadKind, PoolingKind
 from rse_study.results.manipulation import Checks
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
@@ -138,6 +138,8 @@ class Method(Spec):
     source: ClassVar[MethodSource]
     checks: ClassVar[Checks] = ()
     """the manipulation checks of all its parts; a cell's history has those of the parts that are on"""
+    needs_pooling: ClassVar[PoolingKind | None] = None
+    """the only pooling of the encoder that it can train; None: it trains any"""
     if TYPE_CHECKING:
         name: str = ""
 

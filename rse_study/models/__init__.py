@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rse_study.models.dcl_networks import Projection as Projection
     from rse_study.models.encoder import SentenceEncoder as SentenceEncoder
     from rse_study.models.encoder import by_chunks as by_chunks
+    from rse_study.models.encoder import draw_weights as draw_weights
     from rse_study.models.generators import GeneratorOutputs as GeneratorOutputs
     from rse_study.models.rtd import Discriminator as Discriminator
     from rse_study.models.rtd import Generator as Generator
@@ -32,3 +33,4 @@ else:
     GeneratorOutputs = DeferredName("rse_study.models.generators", "GeneratorOutputs")
     TokenPlaces = DeferredName("rse_study.models.rtd", "TokenPlaces")
     by_chunks = DeferredName("rse_study.models.encoder", "by_chunks")
+    draw_weights = DeferredName("rse_study.models.encoder", "draw_weights")

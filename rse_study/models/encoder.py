@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
+from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
 from rse_study.data.batches import RealTokens
@@ -25,6 +26,7 @@ from rse_study.models.backbone import (
     find_layers,
 )
 from rse_study.models.pooling import PoolingKind, in_mode, pool_mean, prompt_positions
+from rse_study.streams import Streams
 
 RowFunction = Callable[..., Tensor]
 
@@ -88,6 +90,15 @@ def compiled(run: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def draw_weights(layers: nn.Module, generator: torch.Generator) -> None:
+    """Draw weights and biases from torch's usual bounds, U(-1/sqrt(in), 1/sqrt(in)), in float32."""
+    for parameter in layers.parameters():
+        if parameter.dim() > 1:  # a weight, whose bias follows
+            bound = parameter[0].numel() ** -0.5
+        drawn = torch.rand(parameter.shape, generator=generator, dtype=torch.float32)
+        parameter.data.copy_((2 * drawn - 1) * bound)
+
+
 Layout = Padded | Packed
 """A batch's mask, and the arrangement of hidden states [b l d] between layers."""
 
@@ -107,6 +118,12 @@ class SentenceEncoder(nn.Module):
         """text that stands before every sentence it embeds"""
         self.has_unread_pooler = False
         """whether its checkpoint has a pooler, which only pooling `pooler` reads"""
+        self.convolutions, self.has_stored_convolutions = nn.ModuleList(), False  # of pooling `convolved`
+        if pooling == "convolved":
+            third, made = self.hidden_size // 3, partial(nn.utils.skip_init, nn.Conv1d, self.hidden_size)
+            for window, width in ((1, self.hidden_size - 2 * third), (3, third), (5, third)):
+                self.convolutions.append(made(width, window, padding=window // 2, dtype=torch.float32))
+            draw_weights(self.convolutions, Streams(0).generator("init"))
         self._run_packed: Any = Packed.run
         taken = inspect.signature(backbone.forward).parameters
         self._takes_positions = "position_ids" in taken
@@ -216,7 +233,21 @@ class SentenceEncoder(nn.Module):
             self.require_sites(2)
             changes = {**changes, 1: [*changes.get(1, ()), _recorder(first)]}
         last = self.hidden_states(layout, embeddings, types, changes)
-        return pool_mean(layout.restore((first[0] + last) / 2 if first else last), mask)
+        tokens = layout.restore((first[0] + last) / 2 if first else last)
+        return pool_mean(self.convolved(tokens, mask) if self.pooling == "convolved" else tokens, mask)
+
+    def convolved(self, hidden: Float[Tensor, "b l d"], mask: Bool[Tensor, "b l"]) -> Float[Tensor, "b l d"]:
+        """Return ReLU(W_n window_n + b_n) of each token's windows of n = 1, 3, 5, side by side.
+
+        Zhang et al. (2020), section 3.1. Beyond the ends of a sentence stands 0; padding means nothing.
+        """
+        rows, features = hidden.masked_fill(~mask[..., None], 0), list[Tensor]()
+        for one in self.convolutions:
+            (window,) = one.kernel_size
+            windows = F.pad(rows, (0, 0, window // 2, window // 2)).unfold(1, window, 1)
+            # A matrix product, as precise and repeatable as the backbone's; cuDNN would use TF32 in float32.
+            features.append(F.linear(windows.flatten(2), one.weight.flatten(1), one.bias))
+        return torch.relu(torch.cat(features, dim=-1))
 
     def token_vectors(
         self,

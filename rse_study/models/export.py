@@ -21,6 +21,7 @@ from rse_study.errors import InputError
 from rse_study.models.embedder import LONG, SHORT, Embedder, check_alone, max_length
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.loading import (
+    CONVOLUTIONS,
     load_encoder,
     quiet_loading,
     seeded_init,
@@ -107,17 +108,22 @@ def save_encoder(directory: Path, encoder: SentenceEncoder, tokenizer: Any, temp
     }
     with quiet_loading():
         copy.deepcopy(encoder.backbone, weights).float().cpu().save_pretrained(directory)
+    if encoder.convolutions:
+        _save_weights(directory / CONVOLUTIONS, encoder.convolutions)
     tokenizer.padding_side = "right"  # as it was trained and scored, whatever the tokenizer came with
     tokenizer.save_pretrained(directory)
     store_pooling(directory, StoredPooling(pooling=encoder.pooling, template=template, prompt=encoder.prompt))
 
 
+def _save_weights(path: Path, module: nn.Module) -> None:
+    weights = module.state_dict().items()
+    save_file({name: value.detach().float().cpu().contiguous() for name, value in weights}, path)
+
+
 def export(directory: Path, encoder: SentenceEncoder, tokenizer: Any) -> None:
     """Save into a new folder; InputError if sentence-transformers would differ."""
     if encoder.pooling not in POOLINGS:
-        rule = (
-            "sentence-transformers cannot express it: it has neither an average of two layers nor a template"
-        )
+        rule = "sentence-transformers cannot express it: no average of two layers, no template, no ReLU of convolutions"
         remedy = "Export a model with cls or mean pooling; this one stays readable for `rse-study evaluate`."
         raise InputError(f"pooling {encoder.pooling!r}", where=str(directory), rule=rule, remedy=remedy)
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
@@ -210,10 +216,7 @@ def save_classifier(directory: Path, classifier: TextClassifier) -> None:
     network = classifier.network
     assert isinstance(network, Classifier)
     save_encoder(directory, network.encoder, classifier.tokenizer)
-    head = {
-        name: value.detach().float().cpu().contiguous() for name, value in network.head.state_dict().items()
-    }
-    save_file(head, directory / HEAD)
+    _save_weights(directory / HEAD, network.head)
     stored = StoredClassifier(
         classes=classifier.classes, max_length=classifier.max_length, dropout=network.dropout.p
     )

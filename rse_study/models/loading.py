@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file
 from torch import nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.models.auto import modeling_auto
@@ -77,7 +78,7 @@ def _unsuitable(name: str, reason: str, remedy: str = "") -> InputError:
 
 
 HUB = "Without a network, give a local folder or fill the hub's cache first (HF_HOME): rse-study data fetch"
-WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+WEIGHTS, CONVOLUTIONS = ("model.safetensors", "pytorch_model.bin"), "convolutions.safetensors"
 
 
 def load_encoder(
@@ -86,12 +87,17 @@ def load_encoder(
     """Load (encoder, tokenizer) in float32 from a folder or the hub; else InputError.
 
     Pooling `stored` is what the folder itself records (ours or sentence-transformers'), and so is an empty `prompt`.
-    Folders ignore `revision`.
+    Folders ignore `revision`. Convolutions that are not stored are those of seed 0.
     """
     name = str(path_or_name)
     config, tokenizer, kind = _described(name, pooling, revision)
     backbone, unread = _pretrained(name, config, revision, kind)
     encoder = _assemble(name, backbone, tokenizer, kind, revision)
+    ours, path = model_files.Recorded(name, revision).ours, Path(name) / CONVOLUTIONS
+    if ours and kind == ours.pooling == "convolved":
+        encoder.has_stored_convolutions = True
+        with model_files.reading(str(path)):
+            encoder.convolutions.load_state_dict(load_file(path))
     encoder.prompt = prompt or encoder.prompt
     encoder.has_unread_pooler = any("pooler." in key for key in unread)
     remedy = "Is its config.json whole? If so, this family cannot be used: take another encoder"

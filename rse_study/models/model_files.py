@@ -272,6 +272,6 @@ def stored_pooling(path_or_name: str | Path, revision: str = "main") -> StoredPo
     recorded.check_expressible()
     if not recorded.modules:
         what = "no pooling is recorded beside the weights"
-        rule, remedy = "cls, mean, first_last and prompt give different vectors", "Say which one is meant."
+        rule, remedy = "each pooling gives different vectors", "Say which one is meant."
         raise InputError(what, where=str(path_or_name), rule=rule, remedy=remedy)
     return StoredPooling(pooling=recorded.poolings[0])

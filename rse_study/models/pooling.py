@@ -12,7 +12,7 @@ NormKind = Literal["power", "batch", "none"]
 """the normalisation of DCL's projection and predictor"""
 
 
-PoolingKind = Literal["cls", "mean", "first_last", "prompt", "pooler"]
+PoolingKind = Literal["cls", "mean", "first_last", "prompt", "pooler", "convolved"]
 KINDS: tuple[str, ...] = get_args(PoolingKind)
 
 

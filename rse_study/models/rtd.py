@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from rse_study.data.batches import RealTokens
 from rse_study.models.backbone import Padded
-from rse_study.models.encoder import SentenceEncoder, by_chunks
+from rse_study.models.encoder import SentenceEncoder, by_chunks, draw_weights
 from rse_study.registry import Registry
 from rse_study.tensors import Alone, Collectives
 
@@ -20,11 +20,7 @@ def seeded_linear(
 ) -> nn.Linear:
     """Build nn.Linear with its usual bounds U(-1/sqrt(in), 1/sqrt(in)), in float32."""
     linear = nn.utils.skip_init(nn.Linear, in_features, out_features, bias=bias, dtype=torch.float32)
-    bound = in_features**-0.5
-    for parameter in (linear.weight, linear.bias):
-        if parameter is not None:
-            drawn = torch.rand(parameter.shape, generator=generator, dtype=torch.float32)
-            parameter.data.copy_((2 * drawn - 1) * bound)
+    draw_weights(linear, generator)
     return linear
 
 

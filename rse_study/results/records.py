@@ -37,8 +37,10 @@ TRAINING_FREE = {
     "mean": "mean, no training",
     "first_last": "first-last mean, no training",
     "whitening": "whitened mean, no training",
+    "flow": "BERT-flow, no training",
 }
-BASELINES = {**ALWAYS_SHOWN, **TRAINING_FREE, "adversarial": "adversarial fine-tuning"}
+FINE_TUNED = {"adversarial": "adversarial fine-tuning", "augmented": "augmented fine-tuning"}
+BASELINES = {**ALWAYS_SHOWN, **TRAINING_FREE, **FINE_TUNED}
 """Baselines and their display names; the first three are shown whether measured or not."""
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -10,11 +9,13 @@ from typing import cast
 import torch
 
 from rse_study.activity import ProgressCallback
+from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.downstream.models import CLASSIFIERS, FineTunedEvaluation, ModelFiles, ScoredModel, score_model
 from rse_study.evaluation import MTEB
 from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation, whitened
 from rse_study.evaluation.sts import Similarity
 from rse_study.models.embedder import Embedder
+from rse_study.models.flow import fitted_flow
 from rse_study.models.loading import load_encoder, untrained
 from rse_study.models.pooling import PoolingKind
 from rse_study.results.bit_equality import what_decides
@@ -26,11 +27,12 @@ from rse_study.training.arithmetic import provenance
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 
-ADVERSARIAL = 1.0
-"""FGM's usual length; Miyato et al. (2017) have 5 for embeddings scaled to unit variance"""
+# FGM's usual length, where Miyato et al. (2017) have 5 for embeddings of unit variance; DCL's share of synonyms.
+FINE_TUNED = {"adversarial": {"adversarial": 1.0}, "augmented": {"augmented": 0.15}}
+"""settings of fine-tuning by baseline"""
 FOLDER = "scores-and-items-of-baselines"
 """folder beside the tokenised corpus, on the machine that measures"""
-NO_WEIGHTS = ("untrained", "whitening")  # they have no trained weights that could be fine-tuned
+NO_WEIGHTS = ("untrained", "whitening", "flow")  # they have no trained weights that could be fine-tuned
 
 
 def measure_baseline_once(
@@ -48,7 +50,7 @@ def measure_baseline_once(
     measure = partial(measure_baseline, name, trial, materials, device=device, on_progress=on_progress)
     if "base" not in materials.fingerprints:
         return measure(evaluations)
-    folder = materials.corpus.parent / FOLDER / _key(trial, materials, device)[:32]
+    folder = materials.corpus.parent / FOLDER / _key(name, trial, materials, device)[:32]
     known = written_rows(folder, name, {(one.name, one.fingerprint) for one in evaluations})
     lacking = [one for one in evaluations if one.name not in {row.evaluation for row in known}]
     measured = measure(lacking) if lacking else []
@@ -58,9 +60,10 @@ def measure_baseline_once(
     return [*known, *measured]
 
 
-def _key(trial: Trial, materials: Materials, device: str) -> str:
+def _key(name: Baseline, trial: Trial, materials: Materials, device: str) -> str:
     return fingerprint_of(
         {
+            **({"corpus": materials.fingerprints["corpus"]} if name == "flow" else {}),
             "base": materials.fingerprints["base"],
             **trial.encoder.reading(),
             "semantics": trial.encoder.semantics,
@@ -98,21 +101,24 @@ def measure_baseline(
         # Each task by its own sentences: Su et al.'s "target", which knows the texts but no gold.
         of_vectors = [one for one in evaluations if isinstance(one, FrozenEvaluation)]
         return [row for one in of_vectors for row in one.score(lambda texts: whitened(embed(texts)), name)]
-    if name == "adversarial":
+    if name == "flow":
+        # Fitted on the study's corpus, as other systems train on it; Li et al. take the texts of a task.
+        loaded, tokenizer = load_encoder(base, "first_last", encoder.revision, encoder.prompt)
+        vectors = Embedder(loaded.to(device), tokenizer)
+        flow = fitted_flow(loaded, TokenisedCorpus.open(materials.corpus))
+        return score_model(ScoredModel(name, lambda texts: flow.of(vectors(texts))), evaluations, on_progress)
+    if name in FINE_TUNED:
         evaluations = [one for one in evaluations if can_measure(name, one)]
-    is_start = name in ("start", "adversarial")
+    is_start = name in ("start", *FINE_TUNED)
     pooling = encoder.pooling if is_start else cast(PoolingKind, name)
     template = encoder.template if is_start else ""
     loaded, tokenizer = load_encoder(base, pooling, encoder.revision, encoder.prompt)
-    subject = ScoredModel(name, Embedder(loaded.to(device), tokenizer, template))
+    embed, weights = Embedder(loaded.to(device), tokenizer, template), None
     if folder is not None:
         classifiers, attacks = folder / CLASSIFIERS, folder / attacks_folder(name)
         of_texts = encoder.revision, device, template, encoder.prompt
-        weights = ModelFiles(base, pooling, classifiers, attacks, *of_texts)
-        if name == "adversarial":
-            weights = replace(weights, adversarial=ADVERSARIAL)
-        subject = replace(subject, weights=weights)
-    return score_model(subject, evaluations, on_progress)
+        weights = ModelFiles(base, pooling, classifiers, attacks, *of_texts, FINE_TUNED.get(name, {}))
+    return score_model(ScoredModel(name, embed, weights), evaluations, on_progress)
 
 
 def attacks_folder(name: Baseline) -> str:
@@ -124,8 +130,8 @@ def can_measure(name: Baseline, evaluation: Evaluation) -> bool:
     """Whether an evaluation can score a baseline, which may lack vectors or weights."""
     if name == "token_overlap":
         return isinstance(evaluation, Similarity)
-    if name == "adversarial":
-        return isinstance(evaluation, FineTunedEvaluation)
+    if name in FINE_TUNED:
+        return getattr(evaluation, "fine_tunes", False)  # WeakenedTokens and AttackedSimilarity do not
     if name == "whitening" and evaluation.name.startswith(MTEB):
         return False  # a task embeds its texts in several calls, which would be whitened apart
     return name not in NO_WEIGHTS or not isinstance(evaluation, FineTunedEvaluation)

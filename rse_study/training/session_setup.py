@@ -150,9 +150,9 @@ def scores_of_base(
     """Return the scores of `measure`, or those it gave another cell of this base.
 
     Nothing is trained yet: only base, pooling and the evaluations decide. Nothing is shared without their
-    fingerprints.
+    fingerprints, nor of convolutions, which the seed draws.
     """
-    if not {"base", "dev"} <= materials.fingerprints.keys():
+    if not {"base", "dev"} <= materials.fingerprints.keys() or trial.encoder.pooling == "convolved":
         return measure()
     path = (
         materials.corpus.parent

@@ -44,7 +44,7 @@ class Encoder(Spec):
     name: str = field("bert-base-uncased", min_length=1)
     """a hub name, a folder, or the asset `tiny`, `tiny-vectors` or `minilm`"""
     pooling: PoolingKind = "cls"
-    """the sentence's vector: [CLS], the tokens' mean, that of first and last layer, or a prompt's [MASK]"""
+    """a sentence's vector: [CLS], the tokens' mean, that of two layers, of convolutions, or a prompt's [MASK]"""
     template: str = ""
     """prompt pooling alone has one, such as `This sentence of "[X]" means [MASK].`"""
     prompt: str = field("", neutral="")
@@ -322,6 +322,14 @@ class Trial(Spec):
         if self.graphed and (reason := str(next(filter(None, reasons), ""))):
             remedy = ", or graphed: false" if ". Set " in reason else ". Set graphed: false"
             raise ValueError(f"graphed: a step of {self.method.name} cannot be recorded: {reason}{remedy}")
+        return self
+
+    @model_validator(mode="after")
+    def _pools_as_its_method_needs(self) -> "Trial":
+        if (needed := self.method.needs_pooling) not in (None, self.encoder.pooling):
+            raise ValueError(
+                f"method {self.method.name} needs another pooling. Set encoder.pooling: {needed}"
+            )
         return self
 
     @model_validator(mode="after")

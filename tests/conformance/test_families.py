@@ -1,6 +1,7 @@
 """Every method on nine families of encoders: a step, its masks, and its export."""
 
 import copy
+from contextlib import nullcontext
 from functools import cache, partial
 
 import pytest
@@ -8,8 +9,10 @@ import torch
 import transformers as hf
 
 from rse_study.data.tokenised import encode
+from rse_study.errors import InputError
 from rse_study.methods import METHODS
 from rse_study.models.backbone import Padded
+from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.export import export
 from rse_study.models.generators import load_generator
 from rse_study.models.loading import load_encoder
@@ -101,6 +104,8 @@ def test_a_step_moves_every_layer_and_is_exported(loaded, tmp_path, case):
     family, name = case
     encoder, tokenizer, generator = loaded(family)
     kind = METHODS[name]
+    if kind.needs_pooling:
+        encoder = SentenceEncoder(encoder.backbone, kind.needs_pooling)
     method = kind.model_validate({"masks": {"phi": 0.3}} if "masks" in kind.model_fields else {})
     run = make_run(generator=generator, is_reported=True)
     networks = method.networks(encoder, run.streams, run.collectives).train()
@@ -111,10 +116,11 @@ def test_a_step_moves_every_layer_and_is_exported(loaded, tmp_path, case):
     optimizer.step()
     method.after(networks)
     assert outcome.loss.isfinite() and all(value.isfinite().all() for value in networks.parameters())
-    for module in (encoder.backbone.get_input_embeddings(), *encoder.layers):
+    for module in (encoder.backbone.get_input_embeddings(), *encoder.layers, *encoder.convolutions):
         own = {id(parameter) for parameter in module.parameters()}
         mine = [(before[key], value) for key, value in networks.named_parameters() if id(value) in own]
         assert any(not torch.equal(*pair) for pair in mine)
     weakened = {key for key in outcome.metrics if key.startswith("masks/") and outcome.metrics[key].total > 0}
     assert weakened == ({"masks/tokens", "masks/features"} if hasattr(method, "masks") else set())
-    export(tmp_path / "exported", encoder, tokenizer)
+    with pytest.raises(InputError, match="convolved") if kind.needs_pooling else nullcontext():
+        export(tmp_path / "exported", encoder, tokenizer)

@@ -8,8 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rse_study.data.labelled import Labelled, StsPairs
+from rse_study.data.labelled_sets import Questions
 from rse_study.downstream import read_evaluation
-from rse_study.downstream.fine_tuned_tasks import drawn
+from rse_study.downstream.fine_tuned_tasks import augmented, drawn
+from rse_study.errors import InputError
 from tests.downstream.fine_tuning import ONE_EPOCH, read_task, scored_of, settings_of, steps_of
 from tests.downstream.toy_tasks import write_mrpc, write_nli, write_rounds, write_snli
 from tests.training.classifier.sorted_words import LEARNS
@@ -55,6 +58,55 @@ def test_words_with_synonyms_are_scored_by_the_same_classifier(tmp_path, weights
     )
     answers = one.load().predicting(other.classes)(other.texts).argmax(axis=1)
     assert rows["accuracy"].value == pytest.approx(100 * np.mean(answers == other.labels))
+
+
+def test_a_copy_with_synonyms_of_each_training_text_trains_and_dev_texts_stay(
+    tmp_path, weights, data_dir, monkeypatch
+):
+    monkeypatch.setenv("RSE_STUDY_CACHE", str(tmp_path / "cache"))
+    write_mrpc(tmp_path, "train", 40, seed=0)
+    write_mrpc(tmp_path, "validation", 12, seed=1)
+    augments = replace(settings_of(ONE_EPOCH), augments=True)
+    with pytest.raises(InputError, match="data fetch wordnet"):
+        read_evaluation("GLUE-MRPC/fine_tuned", tmp_path, augments)
+    (tmp_path / "lexicon").symlink_to(data_dir / "lexicon")
+    plain, asked = (
+        read_evaluation("GLUE-MRPC/fine_tuned", tmp_path, one) for one in (settings_of(ONE_EPOCH), augments)
+    )
+    assert plain.fingerprint == asked.fingerprint  # whether any classifier is augmented moves no other one
+    own = replace(weights, made=tmp_path / "own")
+    moved = asked.relocated(str)
+    assert moved.settings.words != asked.settings.words
+    before, after, elsewhere = (
+        json.loads((one.classifier(each).folder / "meta.json").read_text())
+        for one, each in (
+            (asked, own),
+            (asked, replace(own, tuning={"augmented": 0.5})),
+            (moved, replace(own, made=tmp_path / "elsewhere", tuning={"augmented": 0.5})),
+        )
+    )
+    assert after["num_dev"] == before["num_dev"] > 0
+    assert after["num_training"] == 2 * before["num_training"]
+    assert after["history"] == elsewhere["history"] != before["history"]
+
+
+def test_labels_and_contexts_of_augmented_texts_stay(data_dir):
+    texts = [("a big dog", "the small cat"), ("the old house", "a quick answer")]
+    labelled = Labelled("pairs", "train", texts, np.array([0, 1]), ("no", "yes"))
+    graded = StsPairs("graded", "train", *map(list, zip(*texts, strict=True)), np.array([1.0, 4.0]))
+    asked = Questions("asked", "train", texts, [("small",), ("quick",)], np.array([4, 2]))
+    for given in (labelled, graded, asked):
+        found = augmented(given, share=1.0, seed=0, data_dir=data_dir)
+        assert [*found.texts[:2]] == texts
+        assert all(old[0] != new[0] for old, new in zip(texts, found.texts[2:], strict=True))
+        stays = [old[1] == new[1] for old, new in zip(texts, found.texts[2:], strict=True)]
+        assert stays == [given is asked] * 2
+        assert augmented(given, share=1.0, seed=0, data_dir=data_dir).fingerprint == found.fingerprint
+        assert augmented(given, share=0.0, seed=0, data_dir=data_dir) is given
+        for one in (found.take(np.array([0, 1])), found.take(np.array([2, 3]))):
+            targets = (getattr(one, name, None) for name in ("labels", "gold", "starts"))
+            same = (getattr(given, name, None) for name in ("labels", "gold", "starts"))
+            assert all(np.array_equal(a, b) for a, b in zip(targets, same, strict=True))
 
 
 def test_scored_texts_are_left_out_of_training(tmp_path, weights):

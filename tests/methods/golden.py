@@ -13,7 +13,7 @@ import torch
 
 from rse_study.methods import Method
 from rse_study.methods.method import Networks
-from tests.methods.problem import CLS, SEP, make_batch, make_encoder, make_run
+from tests.methods.problem import CLS, SEP, make_batch, make_networks, make_run
 
 FILE = Path(__file__).with_name("golden_losses.json")
 STEPS = 5
@@ -40,7 +40,7 @@ def record(method: Method) -> list[Row]:
     """The figures of each step."""
     with in_float64():
         run = make_run(seed=7)
-        networks = method.networks(make_encoder(), run.streams, run.collectives).double().train()
+        networks = make_networks(method, run)
         state = method.state(networks, run.streams)
         way, rows = torch.Generator().manual_seed(3), []
         for step in range(STEPS):

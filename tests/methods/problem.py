@@ -11,7 +11,7 @@ from torch import nn
 from transformers import BertConfig, BertForMaskedLM, BertModel
 
 from rse_study.data.batches import Batch, Synonyms
-from rse_study.methods import RobustSentEmbed
+from rse_study.methods import Method, RobustSentEmbed
 from rse_study.methods.method import Networks, RunContext
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.rtd import Generator
@@ -95,9 +95,9 @@ def make_run(seed: int = 1, collectives=None, generator=None, *, is_reported: bo
     return RunContext(*settled, is_reported=is_reported)
 
 
-def make_networks(method: RobustSentEmbed, run: RunContext, *, pooling="cls", **sizes: Any) -> Networks:
-    """Everything trained, in float64 and train mode."""
-    encoder = make_encoder(pooling, **sizes)
+def make_networks(method: Method, run: RunContext, *, pooling="cls", **sizes: Any) -> Networks:
+    """Everything trained, in float64 and train mode; the pooling is the method's own, if it needs one."""
+    encoder = make_encoder(method.needs_pooling or pooling, **sizes)
     return method.networks(encoder, run.streams, run.collectives).double().train()
 
 

@@ -40,7 +40,7 @@ def test_a_step_in_chunks_is_the_step_of_the_whole_batch(name):
 
 
 @pytest.mark.parametrize("skips_padding", [True, False], ids=["packed", "padded"])
-@pytest.mark.parametrize("pooling", ["mean", "first_last", "prompt"])
+@pytest.mark.parametrize("pooling", ["mean", "first_last", "prompt", "convolved"])
 def test_chunks_fit_any_pooling_and_layout(pooling, skips_padding, monkeypatch):
     ones = lambda ids, mask_id: torch.ones(len(ids)).long()  # noqa: E731
     monkeypatch.setattr("rse_study.models.encoder.prompt_positions", ones)

@@ -8,6 +8,7 @@ from rse_study.methods.atcl import ATCL
 from rse_study.methods.consert import ConSERT
 from rse_study.methods.ct import CT
 from rse_study.methods.dcl import DCL
+from rse_study.methods.is_bert import ISBERT
 from rse_study.methods.l2p_csr import L2PCSR
 from rse_study.methods.method import Method
 from rse_study.methods.sg_opt import SGOPT
@@ -31,6 +32,7 @@ METHODS: dict[str, Method] = {
     "atcl": ATCL(),
     "ct": CT(num_negatives=2),
     "sg_opt": SGOPT(hidden=6),
+    "is_bert": ISBERT(),
     "consert": ConSERT(),
     "consert, token cutoff": ConSERT(first="token_cutoff", second="adversarial"),
 }

@@ -53,6 +53,23 @@ def test_poolings_by_hand_and_of_the_mask_token(folders, padded):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
+def test_convolutions_read_the_neighbours_in_a_sentence_and_nothing_beyond_its_ends(folders, padded, family):
+    """By torch's own convolutions, a sentence at a time."""
+    encoder, tokenizer = loaded(folders[family], "convolved")
+    ids, mask = padded(tokenizer)
+    hidden = encoder.token_vectors(encoder.word_embeddings(ids), mask)
+    rows = [row[real].T[None] for row, real in zip(hidden, mask, strict=True)]
+    features = [torch.cat([one(row)[0] for one in encoder.convolutions]).relu() for row in rows]
+    assert [len(one.weight) for one in encoder.convolutions] == [6, 5, 5]
+    expected = torch.stack([one.mean(1) for one in features])
+    for keeps_padding in (False, True):
+        found = encoder(encoder.word_embeddings(ids), mask, ids, keeps_padding=keeps_padding)
+        torch.testing.assert_close(found, expected, atol=1e-12, rtol=0)
+    again = encoder(encoder.word_embeddings(ids), mask, ids, keeps_padding=True)
+    assert torch.equal(again[1], again[5])  # the same sentence twice
+
+
+@pytest.mark.parametrize("family", FAMILIES)
 def test_weights_multiply_each_site(folders, padded, family):
     encoder, tokenizer = loaded(folders[family])
     ids, mask = padded(tokenizer)

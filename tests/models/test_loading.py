@@ -9,9 +9,12 @@ from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer
 
 from rse_study.errors import InputError
+from rse_study.methods.is_bert import ISBERT
 from rse_study.models.embedder import Embedder
 from rse_study.models.export import export, save_encoder
 from rse_study.models.loading import load_encoder, untrained
+from rse_study.streams import Streams
+from rse_study.tensors import Alone
 from tests.cases import cases
 
 from .conftest import SENTENCES, WORDS, word_tokenizer
@@ -132,7 +135,7 @@ def test_sentence_transformers_gives_the_same_vectors(folders, tmp_path, family,
     assert not report["missing_keys"]
 
 
-@pytest.mark.parametrize("pooling", ["first_last", "prompt"])
+@pytest.mark.parametrize("pooling", ["first_last", "prompt", "convolved"])
 def test_what_sentence_transformers_cannot_express_is_refused(folders, tmp_path, pooling):
     encoder, tokenizer = load_encoder(folders["bert"], pooling)
     with pytest.raises(InputError, match="sentence-transformers cannot express it"):
@@ -140,6 +143,35 @@ def test_what_sentence_transformers_cannot_express_is_refused(folders, tmp_path,
     save_encoder(tmp_path / "kept", encoder, tokenizer)
     assert not (tmp_path / "kept" / "modules.json").exists()
     assert load_encoder(tmp_path / "kept")[0].pooling == pooling
+
+
+def test_convolutions_are_drawn_stored_and_read_back(folders, tmp_path):
+    encoder, tokenizer = load_encoder(folders["bert"], "convolved")
+    ISBERT().networks(encoder, Streams(1), Alone())
+    first, again, fresh = (
+        load_encoder(folders["bert"], "convolved")[0],
+        load_encoder(folders["bert"], "convolved")[0],
+        untrained(folders["bert"], "convolved")[0],
+    )
+    save_encoder(tmp_path / "kept", encoder, tokenizer)
+    stored, _ = load_encoder(tmp_path / "kept")
+    ISBERT().networks(stored, Streams(2), Alone())  # which go on from what is stored
+    drawn = [torch.cat([p.flatten() for p in e.convolutions.parameters()]) for e in (first, again, fresh)]
+    mine, theirs = (torch.cat([p.flatten() for p in e.convolutions.parameters()]) for e in (encoder, stored))
+    assert torch.equal(drawn[0], drawn[1])
+    assert torch.equal(drawn[0], drawn[2])
+    assert torch.equal(mine, theirs)
+    assert not torch.equal(mine, drawn[0])
+    assert not load_encoder(tmp_path / "kept", "mean")[0].convolutions
+    of_untrained = untrained(tmp_path / "kept")[0].convolutions.state_dict()
+    assert torch.equal(of_untrained["0.weight"], first.convolutions[0].weight)
+    path = tmp_path / "kept" / "convolutions.safetensors"
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(InputError, match=r"convolutions\.safetensors: cannot be loaded"):
+        load_encoder(tmp_path / "kept")
+    path.unlink()
+    with pytest.raises(InputError, match=r"convolutions\.safetensors: cannot be loaded"):
+        load_encoder(tmp_path / "kept")
 
 
 def test_a_float64_encoder_is_saved_in_float32_and_left_alone_and_so_is_a_folder_in_use(folders, tmp_path):

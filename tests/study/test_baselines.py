@@ -15,7 +15,7 @@ from rse_study.models.loading import load_encoder
 from rse_study.results.files.result_file import EVALUATIONS_FILE
 from rse_study.results.records import BASELINES
 from rse_study.study import baselines
-from rse_study.study.baselines import FOLDER, measure_baseline, measure_baseline_once
+from rse_study.study.baselines import FINE_TUNED, FOLDER, measure_baseline, measure_baseline_once
 from tests.cases import cases
 from tests.downstream.toy_tasks import write_nli
 from tests.training.classifier.sorted_words import LEARNS
@@ -38,26 +38,28 @@ def measured(tmp_path_factory):
 
 def test_each_baseline_has_every_task(measured):
     materials, other, found = measured
-    of_vectors = {*BASELINES} - {"adversarial"}
+    of_vectors = {*BASELINES} - {*FINE_TUNED}
     assert found.keys() == {(name, pairs.name) for name in of_vectors for pairs in (materials.dev, other)}
 
 
-def test_adversarial_fine_tuning_is_a_baseline_of_fine_tuned_classifiers_alone(measured, learner, tmp_path):
+def test_some_baselines_are_of_fine_tuned_classifiers_alone(measured, learner, tmp_path, data_dir):
+    (tmp_path / "lexicon").symlink_to(data_dir / "lexicon")
     write_nli(tmp_path, "snli/snli_1.0_train", 60, seed=0)
     write_nli(tmp_path, "snli/snli_1.0_test", 12, seed=1)
-    settings = Settings(Attacks(), LEARNS.model_copy(update={"epochs": 1}))
+    settings = Settings(Attacks(), LEARNS.model_copy(update={"epochs": 1}), augments=True)
     asked = [read_evaluation("SNLI/fine_tuned", tmp_path, settings), Similarity(measured[0].dev)]
     materials = replace(measured[0], base=learner)
     rows = [
         row
-        for name in ("start", "adversarial")
+        for name in ("start", *FINE_TUNED)
         for row in measure_baseline(name, small_trial(), materials, asked, tmp_path / "out")
     ]
     of_snli = {row.subject: row.value for row in rows if row.task == "SNLI"}
-    assert of_snli.keys() == {"start", "adversarial"}
+    assert of_snli.keys() == {"start", *FINE_TUNED}
     assert {row.subject for row in rows if row.task != "SNLI"} == {"start"}
     classifiers = [json.loads(path.read_text()) for path in tmp_path.glob("out/**/meta.json")]
-    assert sorted(one["spec"].get("adversarial", 0.0) for one in classifiers) == [0.0, 1.0]
+    for name, length in (("adversarial", 1.0), ("augmented", 0.15)):
+        assert sorted(one["spec"].get(name, 0.0) for one in classifiers) == [0.0, 0.0, length]
 
 
 @cases("pooling", ["cls", "mean", "first_last"])

@@ -67,6 +67,11 @@ def test_where_nobody_knows_what_they_hold_nothing_is_shared(materials):
         assert [scores(small_trial(), strange)[1] for _ in range(2)] == [1, 1], unknown
 
 
+def test_convolutions_that_the_seed_draws_are_scored_by_each_cell(materials):
+    trial = light_trial(encoder={"name": "small", "pooling": "convolved"})
+    assert [scores(trial, materials)[1] for _ in range(2)] == [1, 1]
+
+
 def test_a_lost_score_and_a_damaged_file_are_measured_again(materials):
     assert math.isnan(scores(small_trial(), materials, {"dev": math.nan})[0]["dev"])
     assert scores(small_trial(), materials) == (SCORES, 1)

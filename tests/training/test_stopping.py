@@ -224,6 +224,7 @@ METHODS: dict[str, dict] = {
     "ATCL": {"method": {"name": "atcl"}},
     "CT": {"method": {"name": "ct", "num_negatives": 2}},
     "SG-OPT": {"method": {"name": "sg_opt", "hidden": 8}},
+    "IS-BERT": {"method": {"name": "is_bert"}, "encoder": {"name": "small", "pooling": "convolved"}},
 }
 
 

@@ -43,7 +43,7 @@ class EncoderRequest:
 
     model: str
     pooling: str
-    """cls, mean, first_last, prompt, pooler; `stored`: as the model says"""
+    """cls, mean, first_last, prompt, pooler, convolved; `stored`: as the model says"""
     data: Path | None
     threads: int
     """CPU threads; 0: torch's default"""
@@ -76,10 +76,12 @@ def embedder_of(
         return WholeModel(name, request.device, on_progress=on_progress)
     encoder, tokenizer = load_encoder(name, request.pooling)
     template = recorded.ours.template if encoder.pooling == "prompt" and recorded.ours else ""
-    if encoder.pooling == "prompt" and not template:
-        rule = "it reads the vector at a template's [MASK], and no template is stored beside these weights"
-        remedy = "Use cls, mean or first_last, or a model trained here with prompt pooling"
-        raise InputError("pooling 'prompt'", where=request.model, rule=rule, remedy=remedy)
+    if encoder.pooling in ("prompt", "convolved") and not (
+        recorded.ours and recorded.ours.pooling == encoder.pooling
+    ):
+        rule = "it reads a template, or convolutions, and none is stored beside these weights"
+        remedy = "Use cls, mean or first_last, or a model trained here with this pooling"
+        raise InputError(f"pooling {encoder.pooling!r}", where=request.model, rule=rule, remedy=remedy)
     return Embedder(encoder.to(request.device), tokenizer, template, on_progress=on_progress)
 
 

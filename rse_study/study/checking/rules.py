@@ -190,6 +190,9 @@ def seen_by_the_objective(study: Study) -> RuleProblems:
 @study_rule
 def _baselines(study: Study) -> RuleProblems:
     yield from listed_twice(located("baselines", study.baselines))
+    if "flow" in study.baselines and study.base.encoder.template:
+        rule = "it is fitted on the corpus, each sentence of which stands in the template, and no scored text does"
+        yield "baselines: flow with a template", rule, "Remove flow from baselines, or use another pooling"
 
 
 @study_rule

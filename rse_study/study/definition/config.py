@@ -56,9 +56,8 @@ REMOVED = {
 }
 """Fields of earlier versions that frozen studies have, empty: why one with content is refused, and what to do."""
 DESIGN = ("factorial", "resolution")
-Baseline = Literal[
-    "token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening", "adversarial"
-]
+TrainingFree = Literal["cls", "mean", "first_last", "whitening", "flow"]
+Baseline = Literal["token_overlap", "untrained", "start", TrainingFree, "adversarial", "augmented"]
 
 
 class Grid(Spec):
@@ -168,7 +167,8 @@ class Study(Spec):
     storage: str = ""
     """folder that all nodes see, or URL (s3, gs), of what nodes of a cluster exchange; empty: the study's own folder"""
     baselines: tuple[Baseline, ...] = ("token_overlap", "untrained", "start")
-    """cls, mean, first_last, whitening: the base's weights pooled so, without training or template"""
+    """cls, mean, first_last, whitening: the base's weights pooled so, without training or template; flow: first_last
+    under a BERT-flow fitted on the corpus"""
 
     _written_evaluations: tuple[Any, ...] = PrivateAttr(())
 
@@ -301,7 +301,8 @@ class Study(Spec):
     @property
     def settings(self) -> Settings:
         """Settings of its evaluations."""
-        return Settings(self.attacks, self.fine_tuning, self.tasks)
+        augments = self.fine_tuning.augmented > 0 or "augmented" in self.baselines
+        return Settings(self.attacks, self.fine_tuning, self.tasks, augments)
 
 
 def _first_as_objective(given: dict[str, Any]) -> dict[str, Any]:

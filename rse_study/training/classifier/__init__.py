@@ -38,6 +38,8 @@ class FineTuning(Spec):
     adversarial: NonNegativeFloat = field(0.0, neutral=0.0)
     """l2 length of a step up the gradient on a text's word embeddings (FGM, Miyato et al. 2017), at which the loss
     counts as much as at the text; 0: no such step"""
+    augmented: float = field(0.0, ge=0, le=1, neutral=0.0)
+    """share of the words of each training text that WordNet synonyms replace in a copy (BERT+DA), which trains, too"""
     keep: Literal["best", "last"] = "best"
     """the epoch whose weights are kept, by dev score"""
 

@@ -53,7 +53,7 @@ def test_prompt_pooling_needs_a_stored_template(rse, models_folder, tmp_path):
     ended = rse(*arguments)
     assert ended.code == 2
     assert "prompted: pooling 'prompt'" in ended.err
-    assert "no template is stored" in ended.err
+    assert "none is stored beside these weights" in ended.err
     assert "Use cls" in ended.err
     stored = StoredPooling(pooling="prompt", template='This sentence of "[X]" means [MASK].')
     store_pooling(tmp_path / "prompted", stored)

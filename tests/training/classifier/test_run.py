@@ -160,6 +160,17 @@ def test_the_dev_share_knows_no_seed_and_no_order_and_keeps_twins_together():
     assert split_off(back, 0.2)[1].texts == dev.texts[::-1]
 
 
+def test_of_augmented_data_a_dev_text_has_no_copy_in_training():
+    data = singles(200)
+    twice = data.take(np.tile(np.arange(200), 2))
+    copies = [(f"{text} once more",) for (text,) in data.texts]
+    training, dev = split_off(replace(twice, texts=data.texts + copies), 0.2, is_augmented=True)
+    plain, held = split_off(data, 0.2)
+    assert dev.texts == held.texts
+    assert training.texts == plain.texts + [(f"{text} once more",) for (text,) in plain.texts]
+    assert training.targets.tolist() == [*plain.targets, *plain.targets]
+
+
 def test_every_text_comes_once_an_epoch_among_its_like():
     lengths = np.random.default_rng(0).integers(3, 60, 1003).tolist()
     batches = LengthBatches(lengths, 16, Streams(0))
