@@ -118,7 +118,8 @@ class SentenceEncoder(nn.Module):
         """text that stands before every sentence it embeds"""
         self.has_unread_pooler = False
         """whether its checkpoint has a pooler, which only pooling `pooler` reads"""
-        self.convolutions, self.has_stored_convolutions = nn.ModuleList(), False  # of pooling `convolved`
+        self.convolutions: Any = nn.ModuleList()  # of pooling `convolved`
+        self.has_stored_convolutions = False
         if pooling == "convolved":
             third, made = self.hidden_size // 3, partial(nn.utils.skip_init, nn.Conv1d, self.hidden_size)
             for window, width in ((1, self.hidden_size - 2 * third), (3, third), (5, third)):

@@ -1,5 +1,7 @@
 """BERT-flow: an invertible map of an encoder's vectors to a standard normal distribution."""
 
+from typing import Any
+
 import numpy as np
 import torch
 from jaxtyping import Float
@@ -60,7 +62,7 @@ class Flow(nn.Module):
     def __init__(self, width: int, generator: torch.Generator) -> None:
         """Draw the weights of a map of vectors of `width` features, 5 or more."""
         super().__init__()
-        self.steps = nn.ModuleList()
+        self.steps: Any = nn.ModuleList()
         for _ in range(LEVELS):
             self.steps.extend(FlowStep(width, generator) for _ in range(STEPS))
             width -= width // 2
@@ -76,8 +78,7 @@ class Flow(nn.Module):
     @torch.no_grad()
     def of(self, vectors: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
         """Return z of vectors in the host's memory."""
-        device = next(self.parameters()).device
-        return self(torch.from_numpy(vectors).to(device))[0].cpu().numpy()
+        return self(torch.from_numpy(vectors).to(self.steps[0].is_new.device))[0].cpu().numpy()
 
 
 def fitted_flow(encoder: SentenceEncoder, corpus: TokenisedCorpus) -> Flow:
@@ -89,8 +90,7 @@ def fitted_flow(encoder: SentenceEncoder, corpus: TokenisedCorpus) -> Flow:
     for number in range(batches.num_batches):
         batch = batches.batch(number).to(device)
         with torch.no_grad(), in_mode(encoder, training=False):
-            words = encoder.word_embeddings(batch.ids)
-            vectors = encoder(words, batch.mask, batch.ids, places=batch.real_places)
+            vectors = encoder(encoder.word_embeddings(batch.ids), batch.mask, places=batch.real_places)
         z, log_det = flow(vectors)
         loss = (z.square().sum(1) / 2 - log_det).mean()
         adam.zero_grad()
