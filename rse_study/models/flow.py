@@ -1,4 +1,4 @@
-"""BERT-flow: an invertible map of an encoder's vectors to a standard normal distribution."""
+"""BERT-flow: an invertible map of vectors to a standard normal distribution."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ LEARNING_RATE, BATCH, SEED = 1e-3, 256, 0
 
 
 class FlowStep(nn.Module):
-    """Actnorm, a fixed permutation of the features, an additive coupling of their halves."""
+    """Actnorm, a fixed permutation, an additive coupling of halves."""
 
     permutation: Tensor
     is_new: Tensor
@@ -44,7 +44,7 @@ class FlowStep(nn.Module):
         self.is_new.fill_(False)
 
     def forward(self, x: Float[Tensor, "b d"]) -> Float[Tensor, "b d"]:
-        """Map the rows, by which it begins at its first call; log |det| is the sum of `log_scale`."""
+        """Map rows; actnorm begins at the first ones. log |det| is the sum of `log_scale`."""
         if self.is_new:
             self._begin(x)
         x = ((x + self.bias) * self.log_scale.exp())[:, self.permutation]
@@ -82,7 +82,7 @@ class Flow(nn.Module):
 
 
 def fitted_flow(encoder: SentenceEncoder, corpus: TokenisedCorpus) -> Flow:
-    """Fit a flow to an encoder's vectors of a corpus by maximum likelihood, in one epoch."""
+    """Fit a flow to a corpus' vectors by maximum likelihood, in one epoch."""
     streams, device = Streams(SEED), next(encoder.parameters()).device
     flow = Flow(encoder.hidden_size, streams.generator("flow")).to(device)
     adam = torch.optim.Adam(flow.parameters(), lr=LEARNING_RATE)
