@@ -78,8 +78,7 @@ class AttackedClassifier:
         return cls(whole, training.take(places), recipe, settings, resources, made_of)
 
     def relocated(self, move: Callable[[str], str]) -> "AttackedClassifier":
-        moved = self.settings.relocated(move)
-        return replace(self, resources=self.resources.relocated(move), settings=moved)
+        return replace(self, resources=self.resources.relocated(move), settings=self.settings.relocated(move))
 
     @property
     def name(self) -> str:

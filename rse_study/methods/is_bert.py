@@ -26,7 +26,7 @@ class ISBERT(Method):
         *share_checks("joint", "the pairs of a token and its own sentence"),
         *share_checks("marginal", "the pairs of a token and another sentence"),
     )
-    source: ClassVar[MethodSource] = MethodSource("IS-BERT", "1-4", ("0099-systems-of-the-tables",))
+    source: ClassVar = MethodSource("Zhang et al. 2020", "of section 3", ("0099-systems-of-the-tables",))
     unrecordable: ClassVar = ""
     needs_pooling: ClassVar[PoolingKind] = "convolved"
     name: Literal["is_bert"] = "is_bert"
@@ -54,8 +54,9 @@ class ISBERT(Method):
         scores = (features @ sentences.T).masked_fill(~mask[..., None], 0)
         own = run.own(batch)[:, None] & mask[..., None]
         num_tokens = run.collectives.sum(mask.sum().to(scores))
-        joint = F.softplus(-scores).masked_fill(~own, 0).sum() / num_tokens
-        others = F.softplus(scores).masked_fill(own | ~mask[..., None], 0).sum()
+        # softplus(x) = -logsigmoid(-x), which torch rounds less
+        joint = -F.logsigmoid(scores).masked_fill(~own, 0).sum() / num_tokens
+        others = -F.logsigmoid(-scores).masked_fill(own | ~mask[..., None], 0).sum()
         marginal = others / (num_tokens * max(batch.num_rows - 1, 1))
         terms, share = {"joint": (1.0, joint), "marginal": (1.0, marginal)}, 1 / run.collectives.size
         metrics = {f"loss/{name}": Mean(value.detach(), share) for name, (_, value) in terms.items()}

@@ -91,7 +91,7 @@ def compiled(run: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def draw_weights(layers: nn.Module, generator: torch.Generator) -> None:
-    """Draw weights and biases from torch's usual bounds, U(-1/sqrt(in), 1/sqrt(in)), in float32."""
+    """Draw weights and biases by U(-1/sqrt(in), 1/sqrt(in)), as torch does."""
     for parameter in layers.parameters():
         if parameter.dim() > 1:  # a weight, whose bias follows
             bound = parameter[0].numel() ** -0.5
@@ -118,7 +118,8 @@ class SentenceEncoder(nn.Module):
         """text that stands before every sentence it embeds"""
         self.has_unread_pooler = False
         """whether its checkpoint has a pooler, which only pooling `pooler` reads"""
-        self.convolutions, self.has_stored_convolutions = nn.ModuleList(), False  # of pooling `convolved`
+        self.convolutions: Any = nn.ModuleList()  # of pooling `convolved`
+        self.has_stored_convolutions = False
         if pooling == "convolved":
             third, made = self.hidden_size // 3, partial(nn.utils.skip_init, nn.Conv1d, self.hidden_size)
             for window, width in ((1, self.hidden_size - 2 * third), (3, third), (5, third)):
@@ -237,7 +238,7 @@ class SentenceEncoder(nn.Module):
         return pool_mean(self.convolved(tokens, mask) if self.pooling == "convolved" else tokens, mask)
 
     def convolved(self, hidden: Float[Tensor, "b l d"], mask: Bool[Tensor, "b l"]) -> Float[Tensor, "b l d"]:
-        """Return ReLU(W_n window_n + b_n) of each token's windows of n = 1, 3, 5, side by side.
+        """Return ReLU(W_n x_n + b_n) side by side, x_n the window of n = 1, 3, 5 tokens.
 
         Zhang et al. (2020), section 3.1. Beyond the ends of a sentence stands 0; padding means nothing.
         """

@@ -1,4 +1,6 @@
-"""BERT-flow: an invertible map of an encoder's vectors to a standard normal distribution."""
+"""BERT-flow: an invertible map of vectors to a standard normal distribution."""
+
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,7 +19,7 @@ LEARNING_RATE, BATCH, SEED = 1e-3, 256, 0
 
 
 class FlowStep(nn.Module):
-    """Actnorm, a fixed permutation of the features, an additive coupling of their halves."""
+    """Actnorm, a fixed permutation, an additive coupling of halves."""
 
     permutation: Tensor
     is_new: Tensor
@@ -42,7 +44,7 @@ class FlowStep(nn.Module):
         self.is_new.fill_(False)
 
     def forward(self, x: Float[Tensor, "b d"]) -> Float[Tensor, "b d"]:
-        """Map the rows, by which it begins at its first call; log |det| is the sum of `log_scale`."""
+        """Map rows; actnorm begins at the first ones. log |det| is the sum of `log_scale`."""
         if self.is_new:
             self._begin(x)
         x = ((x + self.bias) * self.log_scale.exp())[:, self.permutation]
@@ -60,7 +62,7 @@ class Flow(nn.Module):
     def __init__(self, width: int, generator: torch.Generator) -> None:
         """Draw the weights of a map of vectors of `width` features, 5 or more."""
         super().__init__()
-        self.steps = nn.ModuleList()
+        self.steps: Any = nn.ModuleList()
         for _ in range(LEVELS):
             self.steps.extend(FlowStep(width, generator) for _ in range(STEPS))
             width -= width // 2
@@ -76,12 +78,11 @@ class Flow(nn.Module):
     @torch.no_grad()
     def of(self, vectors: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
         """Return z of vectors in the host's memory."""
-        device = next(self.parameters()).device
-        return self(torch.from_numpy(vectors).to(device))[0].cpu().numpy()
+        return self(torch.from_numpy(vectors).to(self.steps[0].is_new.device))[0].cpu().numpy()
 
 
 def fitted_flow(encoder: SentenceEncoder, corpus: TokenisedCorpus) -> Flow:
-    """Fit a flow to an encoder's vectors of a corpus by maximum likelihood, in one epoch."""
+    """Fit a flow to a corpus' vectors by maximum likelihood, in one epoch."""
     streams, device = Streams(SEED), next(encoder.parameters()).device
     flow = Flow(encoder.hidden_size, streams.generator("flow")).to(device)
     adam = torch.optim.Adam(flow.parameters(), lr=LEARNING_RATE)
@@ -89,8 +90,7 @@ def fitted_flow(encoder: SentenceEncoder, corpus: TokenisedCorpus) -> Flow:
     for number in range(batches.num_batches):
         batch = batches.batch(number).to(device)
         with torch.no_grad(), in_mode(encoder, training=False):
-            words = encoder.word_embeddings(batch.ids)
-            vectors = encoder(words, batch.mask, batch.ids, places=batch.real_places)
+            vectors = encoder(encoder.word_embeddings(batch.ids), batch.mask, places=batch.real_places)
         z, log_det = flow(vectors)
         loss = (z.square().sum(1) / 2 - log_det).mean()
         adam.zero_grad()

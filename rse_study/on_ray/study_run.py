@@ -88,6 +88,8 @@ class StudyRun:
         if materials.get("base") != base.fingerprints["base"]:  # a ledger that was rebuilt does not know
             reason = "baselines: the base's weights have changed, or may have"
             self.ledger.withdraw_evaluations(BASELINES.keys(), reason)
+        elif materials.get("corpus") != base.fingerprints["corpus"]:
+            self.ledger.withdraw_evaluations(["flow"], "baseline flow: the corpus has changed")
         is_conditional, folder = self.checked.space.is_conditional, self.checked.folder
         described = describe_sampler(study.sampler, is_conditional=is_conditional, folder=folder)
         stops = describe_rule(study, folder)

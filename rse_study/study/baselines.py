@@ -86,9 +86,9 @@ def measure_baseline(
     Fine-tuned classifiers and attacks are left in `folder`; its owner removes the classifiers once no other
     baseline, which may share them, is left.
     """
+    evaluations = [one for one in evaluations if can_measure(name, one)]
     if name == "token_overlap":
-        similarities = [one for one in evaluations if isinstance(one, Similarity)]
-        return [row for one in similarities for row in one.score_overlap(name)]
+        return [row for one in evaluations if isinstance(one, Similarity) for row in one.score_overlap(name)]
     base, encoder = materials.base, trial.encoder
     if name == "untrained":
         random, tokenizer = untrained(base, encoder.pooling, seed=0, revision=encoder.revision)
@@ -107,8 +107,6 @@ def measure_baseline(
         vectors = Embedder(loaded.to(device), tokenizer)
         flow = fitted_flow(loaded, TokenisedCorpus.open(materials.corpus))
         return score_model(ScoredModel(name, lambda texts: flow.of(vectors(texts))), evaluations, on_progress)
-    if name in FINE_TUNED:
-        evaluations = [one for one in evaluations if can_measure(name, one)]
     is_start = name in ("start", *FINE_TUNED)
     pooling = encoder.pooling if is_start else cast(PoolingKind, name)
     template = encoder.template if is_start else ""

@@ -327,9 +327,7 @@ class Trial(Spec):
     @model_validator(mode="after")
     def _pools_as_its_method_needs(self) -> "Trial":
         if (needed := self.method.needs_pooling) not in (None, self.encoder.pooling):
-            raise ValueError(
-                f"method {self.method.name} needs another pooling. Set encoder.pooling: {needed}"
-            )
+            raise ValueError(f"{self.method.name} needs another pooling. Set encoder.pooling: {needed}")
         return self
 
     @model_validator(mode="after")

@@ -1,5 +1,8 @@
 """IS-BERT equals a loop over tokens and sentences, loss and gradients, in float64."""
 
+from contextlib import contextmanager
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -19,15 +22,42 @@ BATCHES = {
     "of special tokens only": make_batch([[CLS, SEP], [CLS], [CLS, SEP]], (1, 2, 0)),
     "of one token each": make_batch([[CLS], [9], [7]], (1, 2, 0)),
     "with much padding": make_batch(extra_padding=6),
+    "of fixed shapes": replace(make_batch(extra_padding=6), is_fixed=True),
     "of one sentence": make_batch([[CLS, 9, 7, SEP]], (0,)),  # its own tokens alone
     "of many lengths": make_batch([[CLS, *range(5, 6 + i), SEP] for i in range(8)], range(8)),
 }
 
 
-@pytest.mark.parametrize("sizes", [{}, {"width": 10}, {"width": 40}, {"layers": 1}], ids=str)
+@contextmanager
+def strong_convolutions(networks):
+    """Features at which T goes well beyond 20, where torch's softplus is no longer log(1 + e^T); they stay."""
+    with torch.no_grad():
+        for number, each in enumerate(networks.encoder.convolutions):
+            generator = torch.Generator().manual_seed(number)
+            each.weight.copy_(torch.randn(each.weight.shape, generator=generator, dtype=torch.float64))
+    yield
+
+
 @pytest.mark.parametrize("batch", BATCHES.values(), ids=BATCHES)
-def test_a_step_is_the_papers(batch, sizes):
-    require_reference(reference, ISBERT(), batch, relative=ROUNDING, pooling="convolved", **sizes)
+def test_a_step_is_the_papers(batch):
+    require_reference(reference, ISBERT(), batch, relative=ROUNDING, pooling="convolved")
+
+
+@pytest.mark.parametrize("sizes", [{"width": 10}, {"width": 24}, {"layers": 1}], ids=str)
+def test_every_encoder_is_the_papers(sizes):
+    sizes = {"pooling": "convolved", "relative": ROUNDING} | sizes
+    require_reference(reference, ISBERT(), BATCHES["of many lengths"], **sizes)
+    require_reference(reference, ISBERT(), views=strong_convolutions, **sizes)
+
+
+def test_padding_has_no_part_in_a_step_of_an_encoder_that_computes_it():
+    @contextmanager
+    def padded(networks):
+        networks.encoder.skips_padding = False
+        yield
+
+    batch = BATCHES["with much padding"]
+    require_reference(reference, ISBERT(), batch, views=padded, relative=ROUNDING, pooling="convolved")
 
 
 @pytest.mark.parametrize("width", [4, 8, 10, 12])
@@ -44,10 +74,12 @@ def test_the_encoder_embeds_by_its_convolutions_and_reads_no_padding():
     encoder = networks.encoder
     for batch in BATCHES.values():
         for network in (networks.train(), networks.eval()):
-            pooled = network.encoder(encoder.word_embeddings(batch.ids), batch.mask, batch.ids)
-            for i, vector in enumerate(pooled):
+            words, given = encoder.word_embeddings(batch.ids), (batch.mask, batch.ids)
+            without, computed = (network.encoder(words, *given, keeps_padding=kept) for kept in (False, True))
+            for i in range(len(words)):
                 features = token_features(encoder, batch.ids[i : i + 1, : int(batch.mask[i].sum())])
-                near(vector, sentence_vector(features), "sentence vector", tolerance=ROUNDING)
+                for vector in (without[i], computed[i]):
+                    near(vector, sentence_vector(features), "sentence vector", tolerance=ROUNDING)
 
 
 def test_a_window_counts_its_places_from_the_left_and_ends_at_the_sentence():

@@ -76,9 +76,8 @@ def embedder_of(
         return WholeModel(name, request.device, on_progress=on_progress)
     encoder, tokenizer = load_encoder(name, request.pooling)
     template = recorded.ours.template if encoder.pooling == "prompt" and recorded.ours else ""
-    if encoder.pooling in ("prompt", "convolved") and not (
-        recorded.ours and recorded.ours.pooling == encoder.pooling
-    ):
+    stored = recorded.ours.pooling if recorded.ours else ""
+    if encoder.pooling in {"prompt", "convolved"} - {stored}:
         rule = "it reads a template, or convolutions, and none is stored beside these weights"
         remedy = "Use cls, mean or first_last, or a model trained here with this pooling"
         raise InputError(f"pooling {encoder.pooling!r}", where=request.model, rule=rule, remedy=remedy)

@@ -60,6 +60,9 @@ evaluations=[STS-B/tets] -> evaluations.0 = 'STS-B/tets': no such evaluation. Di
 evaluations=[STS-B/dev] -> evaluations.0 = 'STS-B/dev': a dev split selects, and is measured during training; an
     evaluation is a test split. Did you mean 'STS-B/test'?
 baselines=[start, start] -> baselines.1 = 'start': is listed twice. Keep one of them
+base.encoder={name: tiny, pooling: prompt, template: "[X] [MASK]"};;baselines=[flow] -> baselines: flow with a template:
+    it is fitted on the corpus, each sentence of which stands in the template, and no scored text does. Remove flow from
+    baselines, or use another pooling
 resources.gpus=1 -> resources.executor = 'inline': inline runs a cell in one process on CPUs, and resources.gpus = 1.
     Use executor: train (or auto)
 resources={executor: train, workers: 2, gpus: 0.5} -> resources.gpus = 0.5: workers that train together need a GPU

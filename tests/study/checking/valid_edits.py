@@ -30,6 +30,8 @@ base.encoder={name: bert-base-uncased, pooling: cls}
 base.encoder={name: /some/folder, pooling: first_last, revision: abc}
 base.encoder={name: tiny, pooling: prompt, template: 'This sentence of "[X]" means [MASK].'}
 base.encoder={name: tiny, pooling: mean, prompt: "query: "}
+base.encoder={name: tiny, pooling: convolved}
+baselines=[flow, augmented];;fine_tuning.augmented=0.15
 base.optimizer={warmup: 6/100, schedule: constant}
 base.optimizer={class: "torch.optim:SGD", settings: {momentum: 0.9}, lr: 1e-2}
 search.encoder.prompt={choice: ["", "query: "]}
