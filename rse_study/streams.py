@@ -11,7 +11,9 @@ import numpy as np
 
 from rse_study.tensors import torch
 
-NAMES = ("init", "order", "dropout", "delta0", "V", "r", "masks", "rtd", "views", "mlm", "attack", "control")
+NAMES = (
+    "init", "order", "dropout", "delta0", "V", "r", "masks", "rtd", "views", "negatives", "mlm", "attack", "control",
+)  # fmt: skip
 
 
 class Streams:

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Discriminator, Tag
 
+from rse_study.methods.atcl import ATCL
 from rse_study.methods.consert import ConSERT
+from rse_study.methods.ct import CT
 from rse_study.methods.dcl import DCL
 from rse_study.methods.l2p_csr import L2PCSR
 from rse_study.methods.method import Method
 from rse_study.methods.robust_sent_embed import RobustSentEmbed
+from rse_study.methods.sg_opt import SGOPT
 from rse_study.methods.v_adv_cse import VAdvCSE
 
 METHODS: dict[str, type[Method]] = {
@@ -19,6 +22,9 @@ METHODS: dict[str, type[Method]] = {
     "v_adv_cse": VAdvCSE,
     "consert": ConSERT,
     "dcl": DCL,
+    "atcl": ATCL,
+    "ct": CT,
+    "sg_opt": SGOPT,
 }
 """Classes by name, in the order of docs and messages; the first is the default."""
 DEFAULT = next(iter(METHODS))
@@ -35,4 +41,6 @@ else:
     _TAGGED = [Annotated[cls, Tag(name)] for name, cls in METHODS.items()]
     AnyMethod = Annotated[reduce(or_, _TAGGED), Discriminator(_name_of)]
 
-__all__ = ["DCL", "L2PCSR", "METHODS", "AnyMethod", "ConSERT", "Method", "RobustSentEmbed", "VAdvCSE"]
+__all__ = [
+    "ATCL", "CT", "DCL", "L2PCSR", "METHODS", "SGOPT", "AnyMethod", "ConSERT", "Method", "RobustSentEmbed", "VAdvCSE",
+]  # fmt: skip

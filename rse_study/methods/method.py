@@ -35,6 +35,8 @@ class StepCost:
     """passes of a view without gradient"""
     views_per_ascent: int = 1
     """views of the batch in each pass of the inner loop"""
+    num_encoders: int = 1
+    """encoders that are trained, each on all the views"""
 
     @property
     def gradient_passes(self) -> int:
@@ -49,7 +51,7 @@ class StepCost:
         """
         detection = (TRAINED + FORWARD) * self.detects
         inner = ASCENT * self.ascent * self.views_per_ascent + FORWARD * self.clean
-        return inner + TRAINED * self.num_views + detection
+        return inner + TRAINED * self.num_views * self.num_encoders + detection
 
     def repeated(self, batch_size: int, chunk_size: int) -> float:
         """Return the operations, in P*T, that passes split into chunks compute twice."""
@@ -57,7 +59,7 @@ class StepCost:
             return 0.0
         passes = (
             (self.views_per_ascent, self.ascent * self.views_per_ascent),
-            (self.num_views, self.num_views),
+            (self.num_views, self.num_views * self.num_encoders),
             (1, int(self.detects)),
         )
         return FORWARD * sum(views for rows, views in passes if chunk_size < rows * batch_size)

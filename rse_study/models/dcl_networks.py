@@ -1,7 +1,8 @@
-"""Networks that methods train: their base class, and those of DCL."""
+"""Networks that methods train: their base class, pairs of encoders, and those of DCL."""
 
 import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rse_study.data.batches import Batch
-from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.encoder import SentenceEncoder, by_chunks
 from rse_study.models.pooling import NormKind
 from rse_study.models.rtd import BatchNorm, Discriminator, seeded_linear
 from rse_study.tensors import Alone, Collectives
@@ -44,6 +45,45 @@ class Networks(nn.Module):
         pooled = self.encoder(points, rows.mask, rows.ids, weights, places=rows.real_places)
         (first, moments), (second, _) = (self.head(view) for view in pooled.chunk(2))
         return first.to(points.dtype), second.to(points.dtype), moments
+
+
+class PairNetworks(Networks):
+    """Networks with a second encoder, a copy of the first before training.
+
+    `is_frozen`: it is not trained, and has no dropout whatever the mode of the whole.
+    """
+
+    def __init__(self, encoder: SentenceEncoder, head: nn.Module, *, is_frozen: bool = False) -> None:
+        super().__init__(encoder, head)
+        self.other, self.is_frozen = copy.deepcopy(encoder), is_frozen
+        if is_frozen:
+            self.other.eval().requires_grad_(False)
+
+    def train(self, mode: bool = True) -> "PairNetworks":
+        """Set the mode, but for a frozen encoder's, which stays in eval mode."""
+        super().train(mode)
+        self.other.train(mode and not self.is_frozen)
+        return self
+
+    @torch.no_grad()
+    def layer_maxima(self, batch: Batch) -> Float[Tensor, "b k d"]:
+        """Return the maxima over real tokens of the other's hidden states, all layers'."""
+        other = self.other
+
+        def read(embeddings: Tensor, mask: Tensor) -> Tensor:
+            layout, seen = other.layout(mask, batch.real_places), dict[int, Tensor]()
+            changes = {site: [partial(seen.setdefault, site)] for site in range(other.num_layers)}
+            seen[other.num_layers] = other.hidden_states(layout, embeddings, changes=changes)
+            states = torch.stack([layout.restore(state) for state in seen.values()], dim=1)
+            return states.masked_fill(~mask[:, None, :, None], -torch.inf).amax(2)
+
+        return by_chunks(other, read, other.chunk_size, other.word_embeddings(batch.ids), batch.mask)
+
+    def squared_distance(self) -> Float[Tensor, ""]:
+        """Return the squared distance between the parameters of both backbones."""
+        both = (encoder.backbone.parameters() for encoder in (self.encoder, self.other))
+        mine, theirs = map(nn.utils.parameters_to_vector, both)
+        return (mine - theirs).square().sum()
 
 
 @dataclass
