@@ -146,8 +146,8 @@ class SentenceEncoder(nn.Module):
         if not self.layers:
             what = f"{type(self.backbone).__name__} has no known sites"
             rule = (
-                "weakening masks, first_last pooling and the discriminator change the hidden states between layers, "
-                "each of which must read what the one before has returned"
+                "weakening masks, first_last pooling, SG-OPT and the discriminator read or change the hidden states "
+                "between layers, each of which must read what the one before has returned"
             )
             remedy = f"Use another encoder, such as BERT or ALBERT, or set {unweakened}, lambda2: 0 and pooling: mean"
             raise InputError(what, where=where, rule=rule, remedy=remedy)

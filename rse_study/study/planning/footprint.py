@@ -15,6 +15,7 @@ from rse_study.data import data_dir, study_folders
 from rse_study.data.hub_models import local_name
 from rse_study.errors import InputError
 from rse_study.methods.dcl import DCL
+from rse_study.methods.sg_opt import SGOPT
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.parts import Resources, num_sharing
@@ -103,16 +104,22 @@ class CellSize:
 def cell_size(trial: Trial, shape: EncoderShape, workers: int = 1) -> CellSize:
     """Return the bytes of a cell.
 
-    D and the target of DCL are copies of the encoder, V has a row for each word piece.
+    D, the target of DCL and the second encoder of CT and SG-OPT are copies of the encoder, V has a row for each word
+    piece.
     """
     cost, each = trial.method.cost, 8 if trial.precision == "float64" else 4
-    projection, heads = _heads(trial, shape.hidden)
-    trained = shape.parameters + cost.detects * (shape.parameters - shape.embeddings) + heads
-    target = shape.parameters + projection if projection else 0
+    target, heads = _heads(trial, shape)
+    trained = (
+        cost.num_encoders * shape.parameters + cost.detects * (shape.parameters - shape.embeddings) + heads
+    )
     frozen = target + shape.embeddings * getattr(trial.method, "has_eta", False)
     generator = shape.parameters if trial.method.generator else 0
     rows = ceil(trial.batch_size / workers)
-    at_a_time = min(rows, trial.chunk_size or rows) * trial.max_length * (cost.num_views + cost.detects)
+    at_a_time = (
+        min(rows, trial.chunk_size or rows)
+        * trial.max_length
+        * (cost.num_views * cost.num_encoders + cost.detects)
+    )
     return CellSize(
         model=4.0 * shape.parameters,
         checkpoint=each * float((TRAINED - 1) * trained + frozen),
@@ -121,13 +128,15 @@ def cell_size(trial: Trial, shape: EncoderShape, workers: int = 1) -> CellSize:
     )
 
 
-def _heads(trial: Trial, d: int) -> tuple[int, int]:
-    """Return the parameters of DCL's projection, 0 elsewhere, and of all trained heads."""
-    if not isinstance(trial.method, DCL):
+def _heads(trial: Trial, shape: EncoderShape) -> tuple[int, int]:
+    """Return the parameters of a frozen copy, 0 without one, and of all trained heads."""
+    method, d = trial.method, shape.hidden
+    if isinstance(method, SGOPT):
+        return shape.parameters, 2 * d * method.hidden
+    if not isinstance(method, DCL):
         return 0, d * d
-    hidden, width = trial.method.hidden, trial.method.width
-    projection = d * hidden + hidden * width
-    return projection, projection + 2 * width * hidden
+    projection = d * method.hidden + method.hidden * method.width
+    return shape.parameters + projection, projection + 2 * method.width * method.hidden
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def world(tmp_path_factory):
     return World(tmp_path_factory.mktemp("world"), builtin.corpus(0, 120))
 
 
-@pytest.mark.parametrize("method", [{}, SIMCSE, {"name": "dcl"}])
+@pytest.mark.parametrize("method", [{}, SIMCSE, *({"name": name} for name in ("dcl", "ct", "sg_opt"))])
 def test_a_checkpoint_and_a_model_have_the_bytes_that_their_shape_tells(world, method):
     materials, changes = world.materials(), {"method": method} if method else {}
     trial, folder = small_trial(**changes), world.root / f"sized-{method.get('name', len(method))}"
