@@ -124,6 +124,17 @@ def views_apart(networks: Networks) -> Iterator[None]:
         handle.remove()
 
 
+@contextlib.contextmanager
+def encoders_apart(networks: Networks) -> Iterator[None]:
+    """Let the method's other encoder differ from the trained one, as after some steps; it stays so."""
+    generator = torch.Generator().manual_seed(11)
+    with torch.no_grad():
+        for mine, theirs in zip(networks.encoder.parameters(), networks.other.parameters(), strict=True):
+            noise = torch.randn(mine.shape, generator=generator, dtype=torch.float64)
+            theirs.copy_(mine + 0.3 * noise)
+    yield
+
+
 FLAT = dict(K=2, T=2, alpha=6e-3, beta=4e-3, norm="linf", radius=2.5e-2, scope="sentence", strength="matched")
 FLAT |= dict(projection="exact", gamma=2e-2, eta_radius=8e-2, eta_scope="token")
 FLAT |= dict(rho=0.4, weighs="pgd", trajectories="shared")
