@@ -4,10 +4,13 @@ import pytest
 import torch
 
 from rse_study.data.batches import Batch
+from rse_study.methods.atcl import ATCL
 from rse_study.methods.consert import ConSERT
+from rse_study.methods.ct import CT
 from rse_study.methods.dcl import DCL
 from rse_study.methods.l2p_csr import L2PCSR
 from rse_study.methods.method import Method
+from rse_study.methods.sg_opt import SGOPT
 from rse_study.methods.v_adv_cse import VAdvCSE
 from tests.methods.problem import make_batch, make_networks, make_run, settings
 from tests.simulated_gpu import simulated_gpu
@@ -25,6 +28,9 @@ METHODS: dict[str, Method] = {
     "l2p_csr, embeddings": L2PCSR(perturbs="embeddings"),
     "v_adv_cse": VAdvCSE(),
     "dcl": DCL(masked_lm=0.1),
+    "atcl": ATCL(),
+    "ct": CT(num_negatives=2),
+    "sg_opt": SGOPT(hidden=6),
     "consert": ConSERT(),
     "consert, token cutoff": ConSERT(first="token_cutoff", second="adversarial"),
 }

@@ -221,6 +221,9 @@ METHODS: dict[str, dict] = {
     "V-advCSE": {"method": {"name": "v_adv_cse", "weight": 0.1}},
     "DCL": {"method": {"name": "dcl", "hidden": 8, "width": 4}},
     "ConSERT": {"method": {"name": "consert", "first": "adversarial", "dropout": True}},
+    "ATCL": {"method": {"name": "atcl"}},
+    "CT": {"method": {"name": "ct", "num_negatives": 2}},
+    "SG-OPT": {"method": {"name": "sg_opt", "hidden": 8}},
 }
 
 
