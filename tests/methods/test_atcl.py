@@ -4,8 +4,19 @@ import pytest
 import torch
 
 from rse_study.methods.atcl import ATCL
+from rse_study.results.manipulation import LIMITS
 from tests.methods.contract import Example, near, require_reference
-from tests.methods.problem import CLS, SEP, make_batch, make_networks, make_run, take_step, views_apart
+from tests.methods.problem import (
+    CLS,
+    SEP,
+    make_batch,
+    make_networks,
+    make_run,
+    settings,
+    take_step,
+    views_apart,
+)
+from tests.methods.watching import mean_of
 from tests.reference.atcl_reference import perturbation, reference
 
 TEMPERATURE, ROUNDING = 0.5, 1e-12
@@ -97,3 +108,23 @@ def test_each_of_the_three_views_has_dropout_masks_of_its_own():
     assert len(vectors) == 12
     far = (vectors[:, None] - vectors).norm(dim=2) + torch.eye(12)
     assert far.min() > 1e-3
+
+
+@pytest.mark.parametrize("head", ["linear_tanh", "batch_norm"])
+def test_without_its_second_term_it_is_simcse_to_the_bit(head):
+    losses, simcse = [], settings(K=0, T=0, lambda1=0.0, lambda2=0.0, head=head)
+    for method in (ATCL(weight=0, head=head), simcse):
+        run = make_run()
+        networks = make_networks(method, run, dropout=0.2)
+        outcome, _, gradients = take_step(method, networks, make_batch(), run)
+        losses.append({"loss": outcome.loss.detach(), **gradients, **dict(networks.named_buffers())})
+    torch.testing.assert_close(losses[0], losses[1], rtol=0, atol=0)
+
+
+def test_a_move_that_raises_nothing_is_said_to_have_no_effect():
+    rises = []
+    for epsilon in (1e-9, 1.0):
+        method, run = method_of(epsilon=epsilon), make_run(is_reported=True)
+        outcome, _, _ = take_step(method, make_networks(method, run), make_batch(), run)
+        rises.append(mean_of(outcome.metrics["inner/rise"]))
+    assert rises[0] < LIMITS["inner/rise"][1] < rises[1]
