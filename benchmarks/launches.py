@@ -44,6 +44,9 @@ NAMES = {
     "consert": "ConSERT",
     "l2p_csr": "L2P-CSR",
     "dcl": "DCL",
+    "atcl": "ATCL",
+    "ct": "CT",
+    "sg_opt": "SG-OPT",
 }
 """titles of the cases that are counted"""
 PLAIN = {"careful": CarefulRobustSentEmbed, "released": PlainRobustSentEmbed}

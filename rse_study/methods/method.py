@@ -151,7 +151,7 @@ class Method(Spec):
 
     @property
     def num_sites(self) -> int:
-        """Number of encoder outputs that it weakens, the embedding block's first."""
+        """Number of encoder outputs that it weakens or reads, the embedding block's first."""
         return 0
 
     @property

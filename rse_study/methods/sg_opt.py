@@ -26,7 +26,7 @@ class SGOPT(Method):
     checks: ClassVar = (*share_checks("guided", "L_con"), *share_checks("distance", "lambda L_reg"))
     source: ClassVar = MethodSource("Kim et al. 2021", "of section 3", ("0099-systems-of-the-tables",))
     unrecordable: ClassVar = ""
-    num_sites: ClassVar = 1  # read, not weakened: there are as many as the encoder has
+    num_sites: ClassVar = 1  # the least: it reads as many as there are
     cost: ClassVar = StepCost(ascent=0, num_views=1, clean=1)
     name: Literal["sg_opt"] = "sg_opt"
     """the method"""
