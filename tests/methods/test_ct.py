@@ -15,6 +15,7 @@ from tests.methods.problem import (
     make_run,
     take_step,
 )
+from tests.methods.test_cost import calls_of
 from tests.reference.ct_reference import dot, negatives, reference, softplus
 
 EXAMPLES = {"CT": Example(CT(), 1), "CT, one negative": Example(CT(num_negatives=1), 1)}
@@ -65,7 +66,9 @@ def test_both_encoders_begin_equal_and_are_trained_apart():
     assert mine.keys() == theirs.keys()
     assert all(torch.equal(mine[name], theirs[name]) for name in mine)
     assert all(mine[name].data_ptr() != theirs[name].data_ptr() for name in mine if mine[name].numel())
-    _, _, gradients = take_step(method, networks, make_batch(), run)
+    gradients = {}
+    step = lambda: gradients.update(take_step(method, networks, make_batch(), run)[2])  # noqa: E731
+    assert calls_of(networks.other, step) == 1
     for part in ("encoder.", "other."):
         assert any(gradient.any() for name, gradient in gradients.items() if name.startswith(part)), part
 

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from rse_study.errors import InputError
 from rse_study.methods.sg_opt import SGOPT
 from tests.methods.contract import Example, require_reference
 from tests.methods.problem import (
@@ -17,6 +18,7 @@ from tests.methods.problem import (
     make_run,
     take_step,
 )
+from tests.methods.test_cost import calls_of
 from tests.reference.sg_opt_reference import distance, reference
 
 TEMPERATURE, HIDDEN, ROUNDING = 0.5, 6, 1e-12
@@ -110,3 +112,24 @@ def test_the_head_comes_from_the_stream_of_new_weights():
     assert all(torch.equal(a, b) for a, b in zip(heads[0], heads[1], strict=True))
     assert not any(torch.equal(a, b) for a, b in zip(heads[0], heads[2], strict=True))
     assert sorted(tuple(parameter.shape) for parameter in heads[0]) == sorted([(6, 8), (6,), (8, 6), (8,)])
+
+
+@pytest.mark.parametrize("chunk_size", [0, 3])
+@pytest.mark.parametrize("skips_padding", [True, False])
+def test_the_copy_is_read_once_in_any_layout_and_chunks(chunk_size, skips_padding):
+    batch, networks = make_batch(extra_padding=2), make_networks(method_of(), make_run(), layers=3)
+    networks.other.chunk_size, networks.other.skips_padding = chunk_size, skips_padding
+    layer = networks.other.backbone.encoder.layer[0].intermediate
+    found = []
+    assert calls_of(layer, lambda: found.append(networks.layer_maxima(batch))) == (2 if chunk_size else 1)
+    theirs = networks.other.backbone(batch.ids, batch.mask.long(), output_hidden_states=True).hidden_states
+    for largest, *states, real in zip(found[0], *theirs, batch.mask, strict=True):
+        expected = torch.stack([state[real].amax(0) for state in states])
+        torch.testing.assert_close(largest, expected, rtol=0, atol=1e-12)
+
+
+def test_an_encoder_without_known_layers_is_refused():
+    run, encoder = make_run(), make_encoder()
+    encoder.layers = []
+    with pytest.raises(InputError, match=r"no known sites.*SG-OPT.*Use another encoder"):
+        SGOPT().networks(encoder, run.streams, run.collectives)
