@@ -87,6 +87,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
     ),
     "DCL": of("dcl"),
     "DCL, otherwise": of("dcl", norm="batch", share=0.3, decay=0.99, masked_lm=0.5, hidden=64, width=32),
+    "ATCL": of("atcl"),
+    "ATCL, otherwise": of("atcl", epsilon=0.5, weight=0.1, temperature=0.1, head="none"),
+    "CT": of("ct"),
+    "CT, otherwise": of("ct", num_negatives=3),
+    "SG-OPT": of("sg_opt"),
+    "SG-OPT, otherwise": of("sg_opt", temperature=0.05, weight=0.2, hidden=64),
     "replayed": dict(
         replayed=dict(recipe="pwws", reference="minilm", num_pairs=50, sides="both", max_queries=90, seed=3)
     ),
