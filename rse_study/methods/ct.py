@@ -22,7 +22,9 @@ class CT(Method):
     """
 
     semantics: ClassVar[int] = 1
-    checks: ClassVar = share_checks("tension", "the contrastive tension")
+    checks: ClassVar = share_checks("tension", "the contrastive tension")[
+        1:
+    ]  # the only term: of the loss alone
     source: ClassVar = MethodSource("Carlsson et al. 2021", "of section 3", ("0099-systems-of-the-tables",))
     unrecordable: ClassVar = ""
     cost: ClassVar = StepCost(ascent=0, num_views=1, num_encoders=2)
