@@ -15,7 +15,7 @@ from rse_study.tensors import Collectives, Tensor, nn, torch
 
 
 class SGOPT(Method):
-    """L = mean over layers k of L_con(f(c), {f(h_k)}) + lambda * ||theta_T - theta_F||^2.
+    """L = mean over k of L_con(f(c), {f(h_k)}) + lambda * ||theta_T - theta_F||^2.
 
     Self-guided contrastive learning (Kim et al. 2021, L^opt3). c: the vector of the trained encoder T. h_k: the maximum
     over the tokens of hidden states k (0: the embedding block's) of F, a frozen copy of T before training, without

@@ -1,4 +1,4 @@
-"""Networks that methods train: their base class, pairs of encoders, and those of DCL."""
+"""Networks that methods train: their base, pairs of encoders, and those of DCL."""
 
 import copy
 from dataclasses import dataclass
