@@ -37,8 +37,9 @@ class ATCL(ContrastiveMethod):
 
     @property
     def cost(self) -> StepCost:
-        # An ascent without a pass of its own: the gradient of two views to their inputs is as much as one such step.
-        return StepCost(ascent=1, num_views=3) if self.weight > 0 else StepCost(ascent=0, num_views=2)
+        if self.weight == 0:
+            return StepCost(ascent=0, num_views=2)
+        return StepCost(ascent=1, num_views=3, views_per_ascent=2, num_shared=2)
 
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int

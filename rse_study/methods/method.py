@@ -35,6 +35,8 @@ class StepCost:
     """passes of a view without gradient"""
     views_per_ascent: int = 1
     """views of the batch in each pass of the inner loop"""
+    num_shared: int = 0
+    """views of the inner loop whose pass is also that of the last gradient"""
     num_encoders: int = 1
     """encoders that are trained, each on all the views"""
 
@@ -50,7 +52,7 @@ class StepCost:
         projections are not counted.
         """
         detection = (TRAINED + FORWARD) * self.detects
-        inner = ASCENT * self.ascent * self.views_per_ascent + FORWARD * self.clean
+        inner = ASCENT * self.ascent * self.views_per_ascent + FORWARD * (self.clean - self.num_shared)
         return inner + TRAINED * self.num_views * self.num_encoders + detection
 
     def repeated(self, batch_size: int, chunk_size: int) -> float:

@@ -8,6 +8,9 @@ from transformers import BertConfig, BertForMaskedLM, BertModel
 
 from rse_study.methods import adversary
 from rse_study.methods.adversary import Adversary
+from rse_study.methods.atcl import ATCL
+from rse_study.methods.ct import CT
+from rse_study.methods.sg_opt import SGOPT
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.rtd import Generator
 from rse_study.perturbations.ascent import Anchor
@@ -92,12 +95,12 @@ def test_the_loop_runs_what_its_players_need_and_each_of_d_and_g_once():
 class World:
     """A BERT at which attention is a small share, as at paper scale; eager attention, which torch counts in full."""
 
-    def __init__(self, **switches):
+    def __init__(self, method=None, **switches):
         shape = dict(hidden_size=128, num_hidden_layers=3, num_attention_heads=2, intermediate_size=512)
         config = BertConfig(vocab_size=600, max_position_embeddings=64, **shape)
         config._attn_implementation = "eager"
         torch.manual_seed(0)
-        self.method = settings(**switches)
+        self.method = method or settings(**switches)
         generator = Generator(BertForMaskedLM(config), problem.MaskToken(), "random")
         self.run = make_run(generator=generator)
         encoder = SentenceEncoder(BertModel(config, add_pooling_layer=False), "cls", 4)
@@ -184,6 +187,23 @@ def test_what_chunks_compute_twice_is_measured(chunk_size, switches, twice):
         world.networks.discriminator.encoder.chunk_size = chunk_size
     assert world.method.cost.repeated(8, chunk_size) == twice
     assert world.step() - whole == pytest.approx(twice * world.forward() / 2, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("method", "work", "twice"),
+    [(ATCL(), 22, 10), (ATCL(weight=0), 12, 4), (CT(num_negatives=2), 12, 4), (SGOPT(hidden=8), 8, 2)],
+    ids=["ATCL", "ATCL, weight 0", "CT", "SG-OPT"],
+)
+def test_declared_work_of_methods_that_differentiate_or_encode_otherwise_is_measured(method, work, twice):
+    world = World(method)
+    world.read_whole_layers()
+    whole, forward = world.step(), world.forward()
+    assert method.cost.work == work
+    assert whole == pytest.approx(work * forward / 2, rel=0.02)
+    for encoder in (module for module in world.networks.modules() if isinstance(module, SentenceEncoder)):
+        encoder.chunk_size = 3
+    assert world.step() - whole == pytest.approx(twice * forward / 2, rel=0.03)
+    assert method.cost.repeated(8, 3) == twice
 
 
 # The ascent changes V and nothing else; test_cost.py counts that it computes no gradient of a weight.

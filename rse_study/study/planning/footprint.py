@@ -109,17 +109,12 @@ def cell_size(trial: Trial, shape: EncoderShape, workers: int = 1) -> CellSize:
     """
     cost, each = trial.method.cost, 8 if trial.precision == "float64" else 4
     target, heads = _heads(trial, shape)
-    trained = (
-        cost.num_encoders * shape.parameters + cost.detects * (shape.parameters - shape.embeddings) + heads
-    )
+    trained = heads + shape.parameters * (cost.num_encoders + cost.detects) - shape.embeddings * cost.detects
     frozen = target + shape.embeddings * getattr(trial.method, "has_eta", False)
     generator = shape.parameters if trial.method.generator else 0
     rows = ceil(trial.batch_size / workers)
-    at_a_time = (
-        min(rows, trial.chunk_size or rows)
-        * trial.max_length
-        * (cost.num_views * cost.num_encoders + cost.detects)
-    )
+    views = cost.num_views * cost.num_encoders + cost.detects
+    at_a_time = min(rows, trial.chunk_size or rows) * trial.max_length * views
     return CellSize(
         model=4.0 * shape.parameters,
         checkpoint=each * float((TRAINED - 1) * trained + frozen),
