@@ -26,7 +26,7 @@ class ATCL(ContrastiveMethod):
 
     semantics: ClassVar[int] = 1
     checks: ClassVar = (*INNER_RISE, *TERMS["contrastive"], *share_checks("z_adv", "L_con(z, {z_adv})"))
-    source: ClassVar = MethodSource("Rim et al. 2021", "of section 3", ("0099-systems-of-the-tables",))
+    source: ClassVar = MethodSource("Rim et al. 2021", "of its method", ("0099-systems-of-the-tables",))
     unrecordable: ClassVar = ""
     name: Literal["atcl"] = "atcl"
     """the method"""
@@ -56,11 +56,11 @@ class ATCL(ContrastiveMethod):
             along = unit(g.masked_fill(~batch.perturbable[:, :, None], 0).flatten(1), "l2")
             with run.dropout(step, "adversarial", batch.ids.device), run.autocast():
                 z_adv, _ = networks.project(embeddings + self.epsilon * along.view_as(g), batch)
-            apart = self.contrastive(z, z_adv, batch, run)
-            terms["z_adv"] = (self.weight / batch.num_rows, apart)
+            second = self.contrastive(z, z_adv, batch, run)
+            terms["z_adv"] = (self.weight / batch.num_rows, second)
             if run.is_reported:
                 chance = len(losses) * math.log(batch.num_rows)
-                metrics["inner/rise"] = Mean((apart - losses).detach().sum(), chance)
+                metrics["inner/rise"] = Mean((second - losses).detach().sum(), chance)
         loss = torch.stack([weight * each.sum() for weight, each in terms.values()]).sum()
         metrics |= {f"loss/{name}": Mean.over(each) for name, (_, each) in terms.items()}
         return reported(loss, metrics, terms, networks, run)

@@ -23,7 +23,7 @@ class CT(Method):
 
     semantics: ClassVar[int] = 1
     checks: ClassVar = share_checks("tension", "the contrastive tension")[1:]  # its only term: of the loss
-    source: ClassVar = MethodSource("Carlsson et al. 2021", "of section 3", ("0099-systems-of-the-tables",))
+    source: ClassVar = MethodSource("Carlsson et al. 2021", "of its method", ("0099-systems-of-the-tables",))
     unrecordable: ClassVar = ""
     cost: ClassVar = StepCost(ascent=0, num_views=1, num_encoders=2)
     name: Literal["ct"] = "ct"

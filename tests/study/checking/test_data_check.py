@@ -240,6 +240,7 @@ REFUSED = [
     ("gpt2 is decoder-only", "gpt2", {}),
     ("t5 is an encoder-decoder", "t5", {}),
     ("XLMModel has no known sites", "xlm", {"masks": {"phi": 0.3}}),
+    ("SG-OPT and the discriminator read", "xlm", {"rows": ({"method": {"name": "sg_opt"}},)}),
     ("pads with token 0, its config.json and positions with ", "mpnet", {}),
     ("has 3: the embedding block and 2 layers", "albert", {"masks": {"phi": 0.3, "num_layers": 3}}),
     ("9 sites are weakened", "bert", {"masks": {"phi": 0.3, "num_layers": 8}}),
