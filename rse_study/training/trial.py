@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Hashable, Iterator
+from dataclasses import replace
 from itertools import count
 from math import ceil, cos, pi
 from pathlib import Path
@@ -26,11 +27,11 @@ from pydantic_core import PydanticCustomError
 
 from rse_study.data.corpus import Corpus
 from rse_study.data.hub_models import Model
-from rse_study.data.own_tables import ENDING
+from rse_study.data.own_tables import ENDING, Views
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.recipes import REPLAYABLE
 from rse_study.methods import AnyMethod, RobustSentEmbed
-from rse_study.methods.method import FORWARD
+from rse_study.methods.method import FORWARD, StepCost
 from rse_study.methods.presets import with_preset
 from rse_study.models.pooling import PoolingKind
 from rse_study.registry import ClassPath
@@ -267,7 +268,9 @@ class Trial(Spec):
     encoder: Encoder = Encoder()
     """what is trained"""
     corpus: Corpus = Corpus()
-    """training sentences"""
+    """training sentences; if the base has `views` and no corpus, their first column"""
+    views: Views | None = field(None, neutral=None)
+    """file or dataset of every sentence's positive, and perhaps hard negative; null: a sentence is its own"""
     optimizer: AdamW = AdamW()
     """AdamW or another by class, and the learning rate's schedule"""
     budget: Budget = Budget()
@@ -293,10 +296,12 @@ class Trial(Spec):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_what_is_gone(cls, given: Any) -> Any:
-        """Leave out settings of earlier versions that configurations on record have, empty."""
+    def _in_todays_words(cls, given: Any) -> Any:
+        """Leave out what earlier versions wrote, empty; write out the corpus that views alone mean."""
         if not isinstance(given, dict):
             return given
+        if isinstance(views := given.get("views"), dict) and not given.get("corpus"):
+            given = given | {"corpus": {"source": views | {"kind": "views"}}}
         return {key: value for key, value in given.items() if key not in cls.removed or value}
 
     @field_validator("method", mode="before")
@@ -309,11 +314,18 @@ class Trial(Spec):
             raise ValueError(f"{said}. {problem.remedy}") from None
 
     @model_validator(mode="after")
-    def _can_be_recorded(self) -> "Trial":
+    def _can_be_trained(self) -> "Trial":
+        if self.views and not self.method.takes_views:
+            raise ValueError(f"views: {self.method.name} takes none. Set views: null, or use another method")
+        if self.needs_negatives and (self.views is None or len(self.views.columns) == 2):
+            raise ValueError(
+                "hard_negatives: required needs `views` of three columns. Add them, or: optional"
+            )
         reasons = (
             self.method.unrecordable,
             self.chunk_size
             and "chunk_size computes each chunk twice with one state of dropout. Set chunk_size: 0",
+            self.views and "each of its views is a text of its own length. Set views: null",
             self.precision == "fp16"
             and "the scaler of fp16 looks at every step's gradients. Set precision: bf16",
             self.optimizer.class_
@@ -338,7 +350,7 @@ class Trial(Spec):
         """
         budget = self.budget
         if budget.unit == "passes":
-            return max(1, round(budget.amount * FORWARD / self.method.cost.work))
+            return max(1, round(budget.amount * FORWARD / self.cost.work))
         return budget.amount * (steps_per_epoch if budget.unit == "epochs" else 1)
 
     def cadence(self, num_steps: int) -> int:
@@ -355,7 +367,7 @@ class Trial(Spec):
         """Return all that preparing the materials reads: equal needs, equal materials."""
         method = self.method
         of_method = tuple(self.models.values()), method.num_sites, method.needs_synonyms, method.needs_mask
-        of_data = self.corpus, self.selection.sets, self.replayed
+        of_data = self.corpus, self.views, self.needs_negatives, self.selection.sets, self.replayed
         by_class = self.optimizer.class_, canonical_json(self.optimizer.settings)
         return (*of_data, *by_class, self.encoder, self.batch_size, self.max_length, self.graphed, *of_method)
 
@@ -370,7 +382,18 @@ class Trial(Spec):
         }
 
     @property
+    def needs_negatives(self) -> bool:
+        return getattr(self.method, "hard_negatives", "") == "required"
+
+    @property
+    def cost(self) -> StepCost:
+        """Passes of a step; of a table without names, hard negatives count only if the method needs them."""
+        cost = self.method.cost
+        more = int(self.needs_negatives or (self.views is not None and len(self.views.columns) == 3))
+        of_ascent = cost.views_per_ascent + more * (cost.views_per_ascent > 1)  # L2P-CSR weakens them, too
+        return replace(cost, num_views=cost.num_views + more, views_per_ascent=of_ascent)
+
+    @property
     def step_work(self) -> float:
         """Floating-point operations of a step in P*T, including those chunks repeat."""
-        cost = self.method.cost
-        return cost.work + cost.repeated(self.batch_size, self.chunk_size)
+        return self.cost.work + self.cost.repeated(self.batch_size, self.chunk_size)
