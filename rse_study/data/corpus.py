@@ -131,13 +131,11 @@ def check_corpus(corpus: Corpus, batch_size: int, data_dir: Path, beside: Path) 
         return
     if isinstance(source, TextFiles):
         files = [find_text(path, *folders) for path in source.paths]
-    elif isinstance(source, Views) and source.file:
-        files = [find_file(source.file, *folders)]
     else:
-        folder = hub.folder_of(source.dataset, *folders)
+        folder = hub.folder_of(source.dataset, *folders) if source.dataset else None
         files = [*folder.rglob("*")] if folder else []
     is_large = sum(file.stat().st_size for file in files if file.is_file()) > READ_THROUGH
-    if getattr(source, "dataset", "") and (is_large or not files):
+    if (isinstance(source, hub.Table) and source.dataset) and (is_large or not files):
         return
     few = min(batch_size, limit or batch_size) if is_large else limit
     read = read_corpus(corpus.model_copy(update={"limit": few, "draw": None}), data_dir, beside)

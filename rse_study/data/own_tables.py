@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from rse_study.data.hub import Table, read_columns
 from rse_study.data.labelled import Labelled, StsPairs, Text
@@ -140,7 +140,7 @@ class Views(Table):
     """such a table; a study may leave it out"""
     dataset: str = ""
     """folder (looked for as a text file is) or name on the hub, instead of a file"""
-    file: str = Field("", pattern=f"^$|{ENDING}")
+    file: str = ""
     """.tsv, .csv or .jsonl, each also .gz, or .parquet; looked for as a text file is"""
     columns: tuple[str, ...] = ()
     """names of the two or three columns; empty: the file has no header, and two or three"""
@@ -148,20 +148,23 @@ class Views(Table):
     @model_validator(mode="after")
     def _one_table(self) -> "Views":
         num_columns = len(self.columns) or 2 * self.file.removesuffix(".gz").endswith((".csv", ".tsv"))
-        if bool(self.file) == bool(self.dataset) or num_columns not in (2, 3):
-            raise ValueError(f"must be a `file` or a `dataset`, whose `columns` name {MEANT}")
+        is_one = bool(self.file) != bool(self.dataset) and re.search(ENDING, self.file or ".csv")
+        if not is_one or num_columns not in (2, 3):
+            raise ValueError(
+                "must be a `file` (.tsv, .csv, .jsonl, .parquet) or a `dataset`, of 2 or 3 `columns`"
+            )
         return self
 
 
 def read_rows(views: Views, *folders: Path) -> Iterator[Text]:
     """Yield each row's sentence, paraphrase and perhaps hard negative, stripped."""
-    width = len(views.columns)
-    path = None if views.dataset else find_file(views.file, *folders)
+    width, path = len(views.columns), None if views.dataset else find_file(views.file, *folders)
     for where, cells in _rows(path, views.columns) if path else read_columns(views, *folders):
-        is_header = not width and all(cell.strip().isidentifier() for cell in cells)
+        is_header = not width and all(re.fullmatch(r"\w+", cell.strip(), re.ASCII) for cell in cells)
         width = width or len(cells)
         if is_header or len(cells) != width or width not in (2, 3):
-            raise malformed(f"cells: {len(cells)}", where, f"each row is {MEANT}; a header needs `columns`")
+            what, rule = "a header" if is_header else f"cells: {len(cells)}", f"all are alike: {MEANT}"
+            raise malformed(what, where, f"{rule}; names of columns belong into `columns`")
         yield text_of(*cells, where=where)
 
 
@@ -179,5 +182,6 @@ def with_views(views: Views, sentences: list[str], *folders: Path, is_triple: bo
     columns = [*zip(*(found[one] for one in sentences), strict=True)]
     if is_triple and len(columns) < 2:
         raise malformed("no third column", where, "method.hard_negatives: required")
-    note = f"{len(columns)} of each sentence ({num_repeated:,} rows that repeat one dropped)"
+    kinds = "paraphrases" + " and hard negatives" * (len(columns) - 1)
+    note = f"{kinds} of all sentences ({num_repeated:,} rows of repeated ones dropped)"
     return [*sentences, *(text for column in columns for text in column)], note

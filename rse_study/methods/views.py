@@ -19,7 +19,6 @@ class Views:
     z_adv: Float[Tensor, "b d"] | None
     pooled: Float[Tensor, "b d"]
     z_neg: tuple[Float[Tensor, "b d"], ...] = ()
-    """hard negatives, at most one view of them"""
 
 
 def encode_views(

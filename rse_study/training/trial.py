@@ -296,12 +296,10 @@ class Trial(Spec):
 
     @model_validator(mode="before")
     @classmethod
-    def _in_todays_words(cls, given: Any) -> Any:
-        """Leave out what earlier versions wrote, empty; write out the corpus that views alone mean."""
+    def _without_what_is_gone(cls, given: Any) -> Any:
+        """Leave out settings of earlier versions that configurations on record have, empty."""
         if not isinstance(given, dict):
             return given
-        if isinstance(views := given.get("views"), dict) and not given.get("corpus"):
-            given = given | {"corpus": {"source": views | {"kind": "views"}}}
         return {key: value for key, value in given.items() if key not in cls.removed or value}
 
     @field_validator("method", mode="before")
@@ -337,8 +335,10 @@ class Trial(Spec):
         return self
 
     @model_validator(mode="after")
-    def _write_the_cadence_out(self) -> "Trial":
-        """Settle the default where the file alone says how many steps there are."""
+    def _write_defaults_out(self) -> "Trial":
+        """Settle the corpus that views alone mean, and the cadence if the file says how many steps there are."""
+        if self.views and "corpus" not in self.model_fields_set:
+            self.__dict__["corpus"] = Corpus(source=self.views)
         if self.report_every is None and self.budget.unit == "steps":
             self.__dict__["report_every"] = self.cadence(self.budget.amount)
         return self
