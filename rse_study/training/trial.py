@@ -317,7 +317,7 @@ class Trial(Spec):
             raise ValueError(f"views: {self.method.name} takes none. Set views: null, or use another method")
         if self.needs_negatives and (self.views is None or len(self.views.columns) == 2):
             raise ValueError(
-                "hard_negatives: required needs `views` of three columns. Add them, or: optional"
+                "hard_negatives: required needs `views` of 3 columns. Add them, or set it to optional"
             )
         reasons = (
             self.method.unrecordable,
