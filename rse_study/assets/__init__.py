@@ -20,6 +20,7 @@ from rse_study.data.corpus import check_batch, read_corpus
 from rse_study.data.hub_models import check_model, local_name
 from rse_study.data.labelled import StsPairs, joined
 from rse_study.data.lexicons import wordnet_archive
+from rse_study.data.own_tables import with_views
 from rse_study.data.readers import read_dev
 from rse_study.data.tokenised import TokenisedCorpus, tokenise
 from rse_study.errors import InputError
@@ -109,7 +110,11 @@ def prepare(
         check_model(*model, *folders)  # fails now rather than after a minute of tries
     corpus = read_corpus(trial.corpus, data_dir, beside)
     callback.message(f"corpus: {corpus}")
-    check_batch(trial.batch_size, len(corpus.sentences))
+    all_texts, num_sentences = corpus.sentences, len(corpus.sentences)
+    if trial.views:
+        all_texts, note = with_views(trial.views, all_texts, *folders, is_triple=trial.needs_negatives)
+        callback.message(f"views: {note}")
+    check_batch(trial.batch_size, num_sentences)
     optimizer = source_of_optimizer(trial.optimizer, beside)
     if trial.method.needs_synonyms:
         wordnet_archive(data_dir)  # fails now rather than after minutes of training
@@ -120,8 +125,8 @@ def prepare(
     asked, on_tokens = (trial.max_length, trial.encoder.template), "corpus: sentences tokenised"
     if prompt := check_encoder(trial, base, tokenizer):
         callback.message(f"prompt before every sentence: {prompt!r}")
-    sentences = [prompt + one for one in corpus.sentences] if prompt else corpus.sentences
-    tokenised = tokenised_corpus(root, sentences, tokenizer, *asked, partial(callback.advanced, on_tokens))
+    prompted, told = [prompt + one for one in all_texts], partial(callback.advanced, on_tokens)
+    tokenised = tokenised_corpus(root, prompted, tokenizer, *asked, told, len(all_texts) // num_sentences)
     callback.message(check_tokens(trial, TokenisedCorpus.open(tokenised), tokenizer))
     on_progress = _training_progress("minilm-mlm", callback)
     generator, revision = choose_generator(trial, base, root, corpus.sentences, on_progress, *folders)
@@ -131,7 +136,7 @@ def prepare(
     replayed, texts = _replayed(trial, base, (dev.tasks() or (dev,))[0], root, folders, callback)
     made = Materials(
         corpus=tokenised,
-        num_sentences=len(corpus.sentences),
+        num_sentences=num_sentences,
         base=_whole_path(base),
         dev=dev,
         generator=_whole_path(generator),

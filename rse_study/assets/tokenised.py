@@ -21,6 +21,7 @@ def tokenised_corpus(
     max_length: int,
     template: str = "",
     on_progress: ProgressCallback = lambda done, total: None,
+    num_texts: int = 1,
 ) -> Path:
     """Return the tokenised corpus' folder, to be opened with TokenisedCorpus.open."""
     key = {
@@ -30,10 +31,11 @@ def tokenised_corpus(
         "max_length": max_length,
         "template": template,
         "special_tokens": "text",  # one that a sentence spells is not obeyed
+        **({"num_texts": num_texts} if num_texts > 1 else {}),
     }
 
     def write(draft: Path) -> None:
-        tokenise(sentences, tokenizer, max_length, draft, template, on_progress)
+        tokenise(sentences, tokenizer, max_length, draft, template, on_progress, num_texts)
 
     return build(root, "tokenised", key, write)
 

@@ -17,7 +17,7 @@ from rse_study.cluster.node_capacity import nodes_of, require_room
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.cluster.template import FILES, read_template, render
 from rse_study.data.corpus import TextFiles
-from rse_study.data.hub import Dataset
+from rse_study.data.hub import Table
 from rse_study.errors import InputError, InputErrors
 from rse_study.registry import is_class_path
 from rse_study.storage import is_url, secret_in
@@ -203,11 +203,11 @@ def _names(checked: CheckedStudy) -> Iterator[tuple[str, str]]:
     yield from ((name, at) for (name, _), at in models_of_study(checked).items())
     yield from ((one.path, "evaluations") for one in checked.study.own_files)
     for at, trial in trials_that_differ(checked):
-        source = trial.corpus.source
-        if isinstance(source, TextFiles):
-            yield from ((path, f"{at}corpus.source") for path in source.paths)
-        elif isinstance(source, Dataset):
-            yield source.dataset, f"{at}corpus.source.dataset"
+        for source in (trial.corpus.source, trial.views):
+            if isinstance(source, TextFiles):
+                yield from ((path, f"{at}corpus.source") for path in source.paths)
+            elif isinstance(source, Table):
+                yield getattr(source, "file", "") or source.dataset, f"{at}corpus.source or views"
         yield from ((name, f"{at}selection.dev") for name in trial.selection.sets if name != "builtin")
     folders = checked.folder.resolve(), Path.cwd()
     installed = [place for place in sys.path if Path(place).resolve() not in folders]

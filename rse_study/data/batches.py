@@ -106,6 +106,9 @@ class Chosen:
         return torch.ones_like(self.flat, dtype=dtype) if self.counts is None else self.counts.to(dtype)
 
 
+TOKENS = ("ids", "mask", "perturbable")
+
+
 @dataclass(frozen=True)
 class Batch:
     """One worker's share of a global batch."""
@@ -128,11 +131,18 @@ class Batch:
     """how it came from the step's own batch"""
     derive: "Callable[[Batch], Batch]" = lambda batch: batch
     """what made it from that batch"""
+    views: "tuple[Batch, ...]" = ()
+    """its sentences' paraphrases, then hard negatives, padded as it is; empty: sentences are their own positives"""
 
     def to(self, device: "torch.device | str") -> "Batch":
         to = torch.device(device)
-        ids, mask, perturbable, rows = sent_all((self.ids, self.mask, self.perturbable, self.rows), to)
-        return replace(self, ids=ids, mask=mask, perturbable=perturbable, rows=rows, host=self.on_host)
+        own: dict[str, Any] = {name: sent(getattr(self, name), to) for name in (*TOKENS, "rows")}
+        return replace(self, **own, host=self.on_host, views=tuple(view.to(device) for view in self.views))
+
+    @property
+    def texts(self) -> "tuple[Batch, ...]":
+        """Its sentences, their positives, and their hard negatives if there are any."""
+        return self, *(self.views or (self,))
 
     @property
     def on_host(self) -> "Batch":
@@ -175,14 +185,14 @@ class Batch:
         return self.draws.take(self.path + name, lambda host, step: make(derive(host), step))
 
     def repeated(self, times: int) -> "Batch":
-        """Repeat the batch; each repetition continues the numbering of its rows."""
+        """Stack its texts and then itself, `times` parts; each continues the numbering of its rows."""
+        parts = [*self.texts, *[self] * times][:times]
         return self._derived(
             f"repeated {times}/",
             lambda batch: batch.repeated(times),
-            ids=self.ids.repeat(times, 1),
-            mask=self.mask.repeat(times, 1),
-            perturbable=self.perturbable.repeat(times, 1),
+            **{name: torch.cat([getattr(part, name) for part in parts]) for name in TOKENS},
             rows=torch.cat([self.rows + i * self.num_rows for i in range(times)]),
+            views=(),
         )
 
     def all_perturbable(self) -> "Batch":
@@ -231,18 +241,23 @@ class Batches:
         return self._permutation(epoch)[position * self.batch_size : (position + 1) * self.batch_size]
 
     def batch(self, step: int) -> Batch:
-        """Return this worker's rows of a step's global batch, padded."""
+        """Return this worker's rows of a step's global batch, padded as their views are."""
         sentences = self.sentences(step)
         rows = np.argsort(self.corpus.lengths[sentences], kind="stable")[self.rank :: self.size]
-        ids, mask = self._padded(sentences[rows])
-        return Batch(
-            ids=torch.from_numpy(ids.astype(np.int64)),
-            mask=torch.from_numpy(mask),
-            perturbable=torch.from_numpy(mask & ~self._is_special[ids]),
-            rows=torch.from_numpy(rows),
-            num_rows=self.batch_size,
-            is_fixed=self._are_fixed,
+        starts = len(self.corpus) * np.arange(self.corpus.meta.num_texts)[:, None]
+        padded = (np.split(part, len(starts)) for part in self._padded((sentences[rows] + starts).ravel()))
+        first, *views = (
+            Batch(
+                ids=torch.from_numpy(ids.astype(np.int64)),
+                mask=torch.from_numpy(mask),
+                perturbable=torch.from_numpy(mask & ~self._is_special[ids]),
+                rows=torch.from_numpy(rows),
+                num_rows=self.batch_size,
+                is_fixed=self._are_fixed,
+            )
+            for ids, mask in zip(*padded, strict=True)
         )
+        return replace(first, views=tuple(views))
 
     def _padded(
         self, sentences: Int[np.ndarray, " b"]

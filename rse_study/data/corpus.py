@@ -10,6 +10,7 @@ from pydantic import Field, NonNegativeInt, field_validator, model_validator
 
 from rse_study.data import builtin, hub, study_folders
 from rse_study.data.catalogue import sets_by_path
+from rse_study.data.own_tables import Views, read_rows
 from rse_study.data.text_files import find_file, read_own_lines
 from rse_study.errors import InputError, MissingFile
 from rse_study.spec import Spec, field, fingerprint_of
@@ -47,18 +48,18 @@ class TextFiles(Spec):
     """the files, read in this order"""
 
 
-CorpusSource = Annotated[Builtin | TextFiles | hub.Dataset, Field(discriminator="kind")]
+CorpusSource = Annotated[Builtin | TextFiles | hub.Dataset | Views, Field(discriminator="kind")]
 
 
 class Corpus(Spec):
     """Where the training sentences come from.
 
-    `builtin`, a path, a list of paths, or `{dataset: NAME, ...}`. Blank lines are dropped, and so is every repetition
-    of an earlier sentence.
+    `builtin`, a path, a list of paths, `{dataset: NAME, ...}`, or the first column of a table, `{file: NAME, ...}`.
+    Blank lines are dropped, and so is every repetition of an earlier sentence.
     """
 
     source: CorpusSource = Builtin()
-    """`builtin`, a path, a list of paths, or a dataset"""
+    """`builtin`, a path, a list of paths, a dataset, or a table of `views`"""
     limit: NonNegativeInt = 0
     """keep the first so many distinct sentences; 0 keeps all"""
     draw: NonNegativeInt | None = field(None, neutral=None)
@@ -80,7 +81,7 @@ class Corpus(Spec):
         if isinstance(given, list | tuple):
             return {"kind": "text", "paths": given}
         if isinstance(given, dict) and "kind" not in given:
-            keys = {"dataset": "hub", "paths": "text"}
+            keys = {"file": "views", "columns": "views", "dataset": "hub", "paths": "text"}
             return {"kind": next((kind for key, kind in keys.items() if key in given), "builtin"), **given}
         return given
 
@@ -131,10 +132,10 @@ def check_corpus(corpus: Corpus, batch_size: int, data_dir: Path, beside: Path) 
     if isinstance(source, TextFiles):
         files = [find_text(path, *folders) for path in source.paths]
     else:
-        folder = hub.folder_of(source.dataset, *folders)
+        folder = hub.folder_of(source.dataset, *folders) if source.dataset else None
         files = [*folder.rglob("*")] if folder else []
     is_large = sum(file.stat().st_size for file in files if file.is_file()) > READ_THROUGH
-    if isinstance(source, hub.Dataset) and (is_large or not files):
+    if (isinstance(source, hub.Table) and source.dataset) and (is_large or not files):
         return
     few = min(batch_size, limit or batch_size) if is_large else limit
     read = read_corpus(corpus.model_copy(update={"limit": few, "draw": None}), data_dir, beside)
@@ -172,13 +173,15 @@ def find_text(path: str, *folders: Path) -> Path:
     raise InputError(what, where=str(found), rule=rule, remedy=remedy)
 
 
-def _lines(source: Builtin | TextFiles | hub.Dataset, folders: tuple[Path, ...]) -> Iterable[str]:
+def _lines(source: CorpusSource, folders: tuple[Path, ...]) -> Iterable[str]:
     if isinstance(source, Builtin):
         return builtin.corpus(source.seed, source.num_sentences)
     if isinstance(source, TextFiles):
         files = [find_text(path, *folders) for path in source.paths]  # find all before reading any
         return (line for path in files for line in read_own_lines(path))
-    return hub.read_column(source, *folders)
+    if isinstance(source, Views):
+        return (sentence for sentence, *_ in read_rows(source, *folders))
+    return (value or "" for _, (value,) in hub.read_columns(source, *folders))
 
 
 def _distinct(lines: Iterable[str], limit: int) -> Sentences:
@@ -200,4 +203,6 @@ def _name(corpus: Corpus) -> str:
     source = corpus.source
     if isinstance(source, Builtin):
         return "builtin corpus"
-    return ", ".join(source.paths) if isinstance(source, TextFiles) else f"dataset {source.dataset}"
+    if isinstance(source, TextFiles):
+        return ", ".join(source.paths)
+    return getattr(source, "file", "") or f"dataset {source.dataset}"

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
@@ -32,21 +32,26 @@ _OFFLINE_REMEDY = (
 _FOLDER_REMEDY = "Check its files: tables of the same columns, such as train.csv or train.jsonl"
 
 
-class Dataset(Spec):
-    """One text column of one split of a dataset."""
+class Table(Spec):
+    """One split of a dataset."""
 
-    kind: Literal["hub"] = "hub"
-    """a dataset; a study may leave it out"""
     dataset: str = Field(min_length=1)
     """folder (looked for as a text file is) or name on the hub"""
-    column: str = "text"
-    """the column that holds the sentences"""
     split: str = "train"
     """name of the split; slices such as train[:1000] are understood"""
     config: str = ""
     """name of the dataset's configuration; empty for the default one"""
     revision: str = "main"
     """branch, tag or commit on the hub; not used for a folder"""
+
+
+class Dataset(Table):
+    """One text column of one split of a dataset."""
+
+    kind: Literal["hub"] = "hub"
+    """a dataset; a study may leave it out"""
+    column: str = "text"
+    """the column that holds the sentences"""
 
 
 def check_dataset(name: str, revision: str, *folders: Path, file: str = README) -> None:
@@ -77,19 +82,27 @@ def folder_of(name: str, *folders: Path) -> Path | None:
     return None
 
 
-def read_column(source: Dataset, *folders: Path) -> Iterator[str]:
-    """Yield a column's values, from the first folder of that name or the hub."""
+def read_columns(source: Any, *folders: Path) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Yield each row's place and texts, from the first folder of that name or the hub."""
     folder = folder_of(source.dataset, *folders) or source.dataset
     table = load_split(str(folder), source.split, folders[-1], config=source.config, revision=source.revision)
     where = f"dataset {source.dataset}"
-    if source.column not in table.column_names:
-        remedy = did_you_mean(source.column, table.column_names)
-        raise InputError(f"no column {source.column!r}", where=where, remedy=remedy)
-    if getattr(table.features[source.column], "dtype", "") not in ("string", "large_string"):
-        what = f"column {source.column!r} holds {table.features[source.column]}"
-        rule = "the column of a corpus must hold strings"
-        raise InputError(what, where=where, rule=rule, remedy="Name a column of texts")
-    return (value or "" for value in table[source.column])
+    columns = getattr(source, "columns", None) or (source.column,)
+    _require_columns(table, columns, where)
+    for column in columns:
+        if getattr(table.features[column], "dtype", "") not in ("string", "large_string"):
+            what = f"column {column!r} holds {table.features[column]}"
+            rule = "the column of a corpus must hold strings"
+            raise InputError(what, where=where, rule=rule, remedy="Name a column of texts")
+    for number, cells in enumerate(_rows(table, columns), start=1):
+        yield f"{where}, row {number}", cells
+
+
+def _require_columns(table: Any, columns: Sequence[str], where: str) -> None:
+    for column in columns:
+        if column not in table.column_names:
+            remedy = did_you_mean(column, table.column_names)
+            raise InputError(f"no column {column!r}", where=where, remedy=remedy)
 
 
 def _prepared(name: str, config: str, revision: str) -> tuple[str, dict[str, Any]] | None:
@@ -188,10 +201,7 @@ def read_glue(name: str, split: str, data_dir: Path, dataset: str = HUB_NAME) ->
     place, config = _source_of(task, dataset, data_dir)
     table = load_split(place, split, data_dir, config=config)
     where = f"{place} {config} {split}".replace("  ", " ")
-    for column in (*task.columns, "label"):
-        if column not in table.column_names:
-            remedy = did_you_mean(column, table.column_names)
-            raise InputError(f"no column {column!r}", where=where, remedy=remedy)
+    _require_columns(table, (*task.columns, "label"), where)
     if not task.classes:
         return _pairs(f"GLUE-{name}", split, table, task, where)
     return labelled(f"GLUE-{name}", split, _examples(table, task, where), task.classes, where)
@@ -217,7 +227,7 @@ def _examples(table: Any, task: GlueTask, where: str) -> Iterator[Example]:
     known: dict[str, int | None] = {name: place for place, name in enumerate(task.classes)}
     if listed is None:  # bare numbers are GLUE's own
         known |= {str(place): place for place in range(len(task.classes))}
-    for number, (*parts, label) in enumerate(_rows(table, task), start=1):
+    for number, (*parts, label) in enumerate(_rows(table, (*task.columns, "label")), start=1):
         row = f"{where}, row {number}"
         named = listed[label] if listed and isinstance(label, int) and 0 <= label < len(listed) else label
         is_labelled = label is not None and label != NO_LABEL
@@ -227,7 +237,7 @@ def _examples(table: Any, task: GlueTask, where: str) -> Iterator[Example]:
 
 def _pairs(name: str, split: str, table: Any, task: GlueTask, where: str) -> StsPairs:
     first, second, gold = [], [], []
-    for number, (one, other, value) in enumerate(_rows(table, task), start=1):
+    for number, (one, other, value) in enumerate(_rows(table, (*task.columns, "label")), start=1):
         row = f"{where}, row {number}"
         if not isinstance(value, int | float) or not 0 <= value <= MAX_GOLD:
             raise malformed(f"gold score {value!r}", row, f"it must be a number from 0 to {MAX_GOLD:g}")
@@ -240,5 +250,5 @@ def _pairs(name: str, split: str, table: Any, task: GlueTask, where: str) -> Sts
     return StsPairs(name, split, first, second, np.array(gold))
 
 
-def _rows(table: Any, task: GlueTask) -> Iterator[tuple[Any, ...]]:
-    return zip(*(table[column] for column in (*task.columns, "label")), strict=True)
+def _rows(table: Any, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    return zip(*(table[column] for column in columns), strict=True)

@@ -1,21 +1,23 @@
-"""Tables of a user's own: pairs with a score, and texts with a label.
+"""Tables of a user's own: pairs with a score, texts with a label, sentences with views.
 
 CSV, TSV, JSON Lines or Parquet; all but Parquet plain or gzip. Columns go by name, others are left alone. CSV and TSV
-of pairs may lack a header if they have three columns. Texts such as `null` and `NA` are texts.
+may lack a header: pairs if they have three columns, views if none is named. Texts such as `null` and `NA` are texts.
 """
 
 import csv
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from pydantic import model_validator
 
+from rse_study.data.hub import Table, read_columns
 from rse_study.data.labelled import Labelled, StsPairs, Text
 from rse_study.data.labelled_sets import labelled, malformed, text_of, values_of
-from rse_study.data.text_files import MAX_LINES, number_of, read_own_lines
-from rse_study.errors import first_line
+from rse_study.data.text_files import MAX_LINES, find_file, number_of, read_own_lines
+from rse_study.errors import InputError, first_line
 
 ENDING = r"\.(csv|tsv|jsonl|parquet)(\.gz)?$"
 PAIR = ("sentence1", "sentence2", "score")
@@ -64,22 +66,22 @@ def _label_of(found: object, where: str) -> str:
 
 
 def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, list[Any]]]:
-    """Yield file:line of each row, and its cells of these columns."""
+    """Yield file:line of each row, and its cells of these columns; without any, all of CSV and TSV."""
     readers = {".csv": _csv, ".tsv": _tsv, ".jsonl": _jsonl, ".parquet": _parquet}
     names, read = list[str](), readers[Path(path.name.removesuffix(".gz")).suffix]
     for where, cells in read(path, columns):
-        if not names:
+        if columns and not names:
             names = [cell if cell in columns else cell.lower() for cell in map(str.strip, cells)]
             lost = [one for one in columns if not names.count(one) == columns.count(one) == 1]
             if not lost:
                 continue
             if columns != PAIR or len(cells) != len(PAIR) or not np.isfinite(number_of(cells[-1])):
-                rule = f"the header must have {', '.join(columns)} (an evaluation lists others in `columns`); {_LAYOUT}"
+                rule = f"the header must have {', '.join(columns)} (`columns` lists others); {_LAYOUT}"
                 raise malformed(f"no column {lost[0]!r}, or two of them", where, rule)
             names = [*columns]
-        if len(cells) != len(names):
+        if columns and len(cells) != len(names):
             raise malformed(f"cells: {len(cells)}, not {len(names)}", where, _LAYOUT)
-        yield where, [cells[names.index(column)] for column in columns]
+        yield where, [cells[names.index(column)] for column in columns] or cells
 
 
 def _csv(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, list[Any]]]:
@@ -122,3 +124,64 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, list[Any
         raise malformed(f"cannot be read ({first_line(error)})", str(path), "it should be Parquet") from None
     yield str(path), names
     yield from ((f"{path}, row {number}", [*row]) for number, row in enumerate(zip(*cells, strict=True), 1))
+
+
+MEANT = "a sentence, its paraphrase and perhaps a hard negative"
+
+
+class Views(Table):
+    """A table whose rows are a sentence, its paraphrase and perhaps a hard negative.
+
+    `{file: NAME}` is TSV or CSV without a header, or with `columns` also JSON Lines or Parquet; `{dataset: NAME,
+    columns: [...]}` is a folder or name on the hub. Of a repeated sentence the first row counts.
+    """
+
+    kind: Literal["views"] = "views"
+    """such a table; a study may leave it out"""
+    dataset: str = ""
+    """folder (looked for as a text file is) or name on the hub, instead of a file"""
+    file: str = ""
+    """.tsv, .csv or .jsonl, each also .gz, or .parquet; looked for as a text file is"""
+    columns: tuple[str, ...] = ()
+    """names of the two or three columns; empty: the file has no header, and two or three"""
+
+    @model_validator(mode="after")
+    def _one_table(self) -> "Views":
+        num_columns = len(self.columns) or 2 * self.file.removesuffix(".gz").endswith((".csv", ".tsv"))
+        is_one = bool(self.file) != bool(self.dataset) and re.search(ENDING, self.file or ".csv")
+        if not is_one or num_columns not in (2, 3):
+            raise ValueError(
+                "must be a `file` (.tsv, .csv, .jsonl, .parquet) or a `dataset`, of 2 or 3 `columns`"
+            )
+        return self
+
+
+def read_rows(views: Views, *folders: Path) -> Iterator[Text]:
+    """Yield each row's sentence, paraphrase and perhaps hard negative, stripped."""
+    width, path = len(views.columns), None if views.dataset else find_file(views.file, *folders)
+    for where, cells in _rows(path, views.columns) if path else read_columns(views, *folders):
+        is_header = not width and all(re.fullmatch(r"\w+", cell.strip(), re.ASCII) for cell in cells)
+        width = width or len(cells)
+        if is_header or len(cells) != width or width not in (2, 3):
+            what, rule = "a header" if is_header else f"cells: {len(cells)}", f"all are alike: {MEANT}"
+            raise malformed(what, where, f"{rule}; names of columns belong into `columns`")
+        yield text_of(*cells, where=where)
+
+
+def with_views(views: Views, sentences: list[str], *folders: Path, is_triple: bool) -> tuple[list[str], str]:
+    """Return the sentences, their paraphrases, their hard negatives if any, and a note for people."""
+    found, num_repeated = dict[str, Text](), 0
+    for sentence, *others in read_rows(views, *folders):
+        num_repeated += sentence in found
+        found.setdefault(sentence, tuple(others))
+    lacking, where = [one for one in sentences if one not in found], views.file or f"dataset {views.dataset}"
+    if lacking:
+        what = f"{len(lacking):,} of the corpus' {len(sentences):,} sentences have no row, first {lacking[0]!r:.80}"
+        remedy = "Add rows, or train on its first column: write `corpus: {source: ...}` as `views` is written"
+        raise InputError(what, where=where, rule="every sentence needs its view", remedy=remedy)
+    columns = [*zip(*(found[one] for one in sentences), strict=True)]
+    if is_triple and len(columns) < 2:
+        raise malformed("no third column", where, "method.hard_negatives: required")
+    kinds = "paraphrases" + " and hard negatives" * (len(columns) - 1)
+    note = f"{kinds} of all sentences ({num_repeated:,} rows of repeated ones dropped)"
+    return [*sentences, *(text for column in columns for text in column)], note

@@ -10,7 +10,7 @@ import numpy as np
 
 from rse_study.activity import ProgressCallback
 from rse_study.errors import InputError
-from rse_study.spec import Spec, fingerprint_of
+from rse_study.spec import Spec, field, fingerprint_of
 from rse_study.tensors import Int32
 
 PIECE = "##"  # WordPiece marks continuations
@@ -129,6 +129,8 @@ class Meta(Spec):
 
     format: int = 1
     num_sentences: int
+    num_texts: int = field(1, neutral=1)
+    """texts of each sentence: itself, its paraphrase and its hard negative, whose rows follow those of all sentences"""
     num_tokens: int
     max_length: int
     template: str
@@ -185,12 +187,14 @@ def tokenise(
     directory: Path,
     template: str = "",
     on_progress: ProgressCallback = lambda done, total: None,
+    num_texts: int = 1,
 ) -> TokenisedCorpus:
     """Tokenise into a new folder, meta.json last, and open it."""
     ids, lengths = _encode_all(sentences, tokenizer, max_length, template, on_progress)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     meta = Meta(
-        num_sentences=len(sentences),
+        num_sentences=len(sentences) // num_texts,
+        num_texts=num_texts,
         num_tokens=int(offsets[-1]),
         max_length=max_length,
         template=template,

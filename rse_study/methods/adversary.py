@@ -73,14 +73,14 @@ class Adversary:
     def _metrics(
         self, blended: Branches, eta: DeltaState | None, ascent: Ascent, anchor: Anchor
     ) -> dict[str, Mean]:
-        perturbable, pgd, fgsm = anchor.perturbable, blended.pgd, blended.fgsm
+        batch, perturbable, pgd, fgsm = anchor.batch, anchor.perturbable, blended.pgd, blended.fgsm
         metrics = {
             "delta/norm": Mean.over(self.blend.mix(blended).flatten(1).norm(dim=1)),
             **movement(pgd, "delta/moved"),
             **movement(fgsm, "delta/moved_fgsm"),
             "delta/on_bound_pgd": Mean.among(*pgd.ball.on_bound(pgd.delta, perturbable)),
             "delta/on_bound_fgsm": Mean.among(*fgsm.ball.on_bound(fgsm.delta, perturbable)),
-            **inner_losses(ascent, len(anchor.ids), math.log(anchor.batch.num_rows)),
+            **inner_losses(ascent, len(anchor.ids), math.log(batch.num_rows * (len(batch.texts) - 1))),
         }
         if eta is not None:
             metrics["eta/starved"] = Mean.among(starved(eta, self.token_level.ball.norm), perturbable)
@@ -109,12 +109,16 @@ class InnerObjective:
     def at(
         cls, adversary: Adversary, networks: Networks, anchor: Anchor, run: RunContext
     ) -> "InnerObjective":
-        """Encode z_pos = f(X) once, without gradient; its head moments serve every pass."""
+        """Encode z_pos once, without gradient; its head moments serve every pass.
+
+        It is f(X), and with `views` f of the paraphrases, which hard negatives follow.
+        """
         seen = run.dropout(anchor.step, "inner/pos", anchor.ids.device)
         with torch.no_grad(), seen, run.autocast():
-            z_pos, moments = networks.project(anchor.embeddings, anchor.batch)
-        others = run.collectives.gather(z_pos)
-        return cls(adversary, networks, anchor, run, z_pos, moments, others, run.own(anchor.batch))
+            points = networks.points_of(anchor.embeddings, anchor.batch)[1:]
+            (z_pos, moments), *negatives = map(networks.project, points, anchor.batch.texts[1:])
+        candidates = run.candidates(anchor.batch, z_pos, *(z for z, _ in negatives))
+        return cls(adversary, networks, anchor, run, z_pos, moments, *candidates)
 
     def __call__(self, change: Change) -> Float[Tensor, ""]:
         self.num_passes += 1

@@ -112,18 +112,17 @@ class TwoViews(ContrastiveMethod):
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
     ) -> StepOutcome:
-        embeddings = networks.encoder.word_embeddings(batch.ids)
-        anchor = Anchor(embeddings.detach(), batch, step)
-        delta, metrics = self._adversary(networks, anchor, batch, run) if self._has_adversary else (None, {})
-        views = [
-            self._view(embeddings, anchor, kind, delta, run, number)
-            for number, kind in enumerate((self.first, self.second))
-        ]
+        points = networks.points_of(networks.encoder.word_embeddings(batch.ids), batch)
+        anchors = [Anchor(one.detach(), text, step) for one, text in zip(points, batch.texts, strict=True)]
+        delta, metrics = self._adversary(networks, anchors, batch, run) if self._has_adversary else (None, {})
+        for number, kind in enumerate((self.first, self.second)):
+            points[number] = self._view(points[number], anchors[number], kind, delta, run, number)
+        rows, num_views = batch.repeated(len(points)), len(points)
         dropout = run.dropout(step, "outer", batch.ids.device)
         with in_mode(networks, training=self.dropout), dropout, run.autocast():
-            first, second, moments = networks.project_views(torch.cat(views), batch.repeated(2))
+            *views, moments = networks.project_views(torch.cat(points), rows, num_views=num_views)
         networks.head.update(moments)
-        losses = self.contrastive(first, second, batch, run)
+        losses = self.contrastive(views[0], views[1], batch, run, *views[2:])
         loss = losses.sum() / batch.num_rows
         metrics["loss/contrastive"] = Mean.over(losses)
         return reported(loss, metrics, {"contrastive": (1 / batch.num_rows, losses)}, networks, run)
@@ -145,22 +144,24 @@ class TwoViews(ContrastiveMethod):
         return altered(embeddings, anchor, cut, rate, run.streams, number)
 
     def _adversary(
-        self, networks: Networks, anchor: Anchor, batch: Batch, run: RunContext
+        self, networks: Networks, anchors: list[Anchor], batch: Batch, run: RunContext
     ) -> tuple[Float[Tensor, "b l d"], dict[str, Mean]]:
-        """Find the delta that raises the loss between X + delta and X, without dropout."""
+        """Find the delta that raises the loss between X + delta and the other text, or X; without dropout."""
+        anchor, other = anchors[:2] if self.first == "adversarial" else anchors[1::-1]
         with frozen(networks):
             with torch.no_grad(), run.autocast():
-                clean, moments = networks.project(anchor.embeddings, batch)
+                both = (other, *anchors[2:])
+                (clean, moments), *fixed = [networks.project(one.embeddings, one.batch) for one in both]
 
             def objective(change: Change) -> Float[Tensor, ""]:
                 assert change.addition is not None
                 with run.autocast():
-                    z, _ = networks.project(anchor.embeddings + change.addition, batch, moments)
-                return self.contrastive(z, clean, batch, run).sum()
+                    z, _ = networks.project(anchor.embeddings + change.addition, anchor.batch, moments)
+                return self.contrastive(z, clean, batch, run, *(one for one, _ in fixed)).sum()
 
             start = [self.noise.init(anchor, run.streams)]
             ascent = ascend(objective, [self.noise], start, looks_at_end=run.is_reported)
-        metrics = inner_losses(ascent, len(batch.rows), math.log(batch.num_rows))
+        metrics = inner_losses(ascent, len(batch.rows), math.log(batch.num_rows * (len(batch.texts) - 1)))
         if run.is_reported:
             metrics |= movement(ascent.states[0], "delta/moved")
         return ascent.states[0].delta, metrics

@@ -15,7 +15,7 @@ from rse_study.models import Networks
 from rse_study.perturbations.ascent import INNER_RISE, Anchor, Ascent, Change, JointPass, ascend, frozen
 from rse_study.perturbations.sentence_level import VirtualAdversarial
 from rse_study.perturbations.site_masks import ViewMasks
-from rse_study.tensors import Collectives, Float, Tensor, torch
+from rse_study.tensors import Float, Tensor, torch
 
 VIEWS = "views"  # the dropout stream: the ascent and the final pass share its masks
 
@@ -63,12 +63,12 @@ class L2PCSR(ContrastiveMethod):
         twice = _Twice(self, networks, batch, run, step)
         anchor = twice.anchor(embeddings.detach())
         ascent, change = self._ascend(twice, anchor)
-        losses, moments = twice.losses(embeddings.repeat(2, 1, 1), change)
+        losses, moments = twice.losses(torch.cat(networks.points_of(embeddings, batch)), change)
         networks.head.update(moments)
         loss = losses.sum() / batch.num_rows
         metrics = {
             "loss/contrastive": Mean.over(losses),
-            **inner_losses(ascent, len(batch.rows), math.log(batch.num_rows)),
+            **inner_losses(ascent, len(batch.rows), math.log(batch.num_rows * (len(batch.texts) - 1))),
             **weakened(change, anchor.mask),
         }
         if run.is_reported and self.perturbs == "embeddings":
@@ -90,7 +90,7 @@ class L2PCSR(ContrastiveMethod):
                 lambda change: twice.losses(anchor.embeddings, change)[0].sum(),
                 [player],
                 [player.init(anchor, twice.run.streams)],
-                OneMaskAView(twice.run.collectives) if self.masks.features == "shared" else JointPass(),
+                OneMaskAView(twice) if self.masks.features == "shared" else JointPass(),
                 looks_at_end=twice.run.is_reported,
             )
         return ascent, _constant(player.apply(ascent.states[0]))
@@ -100,7 +100,7 @@ class L2PCSR(ContrastiveMethod):
 class OneMaskAView(JointPass):
     """A joint pass that sums each view's feature-mask gradients, on all workers."""
 
-    collectives: Collectives
+    twice: "_Twice"
 
     def share(self, gradients: list[Change], player: int) -> Change:
         """Return the one gradient, with equal rows in its feature masks."""
@@ -109,8 +109,8 @@ class OneMaskAView(JointPass):
         return replace(gradient, masks=tuple(sites))
 
     def _summed(self, features: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
-        views = features.chunk(2)
-        return torch.cat([self.collectives.sum(v.sum(0, keepdim=True)).expand_as(v) for v in views])
+        views = features.chunk(len(self.twice.batch.texts))
+        return torch.cat([self.twice.run.collectives.sum(v.sum(0, keepdim=True)).expand_as(v) for v in views])
 
 
 @dataclass(frozen=True)
@@ -126,19 +126,21 @@ class _Twice:
     def anchor(self, embeddings: Float[Tensor, "b l d"]) -> Anchor:
         """Return the start of both views, in which [CLS] may move like any token."""
         hidden_size = self.networks.encoder.hidden_size
-        return Anchor(embeddings.repeat(2, 1, 1), self.rows.all_perturbable(), self.step, hidden_size)
+        points = torch.cat(self.networks.points_of(embeddings, self.batch))
+        return Anchor(points, self.rows.all_perturbable(), self.step, hidden_size)
 
     @functools.cached_property
     def rows(self) -> Batch:
-        """Rows of both views; noise of the second is keyed by indices beyond the batch."""
-        return self.batch.repeated(2)
+        """Rows of all views, hard negatives too; noise of later ones is keyed by indices beyond the batch."""
+        return self.batch.repeated(len(self.batch.texts))
 
     def losses(self, embeddings: Float[Tensor, "n l d"], change: Change) -> tuple[Float[Tensor, " b"], Any]:
         """Return each anchor's loss, with gradient to both views, and z1's moments."""
         points = embeddings if change.addition is None else embeddings + change.addition
         with self.run.dropout(self.step, VIEWS, points.device), self.run.autocast():
-            first, second, moments = self.networks.project_views(points, self.rows, change.weights())
-        return self.method.contrastive(first, second, self.batch, self.run), moments
+            given = points, self.rows, change.weights(), len(self.batch.texts)
+            *views, moments = self.networks.project_views(*given)
+        return self.method.contrastive(views[0], views[1], self.batch, self.run, *views[2:]), moments
 
 
 def _constant(change: Change) -> Change:

@@ -93,6 +93,17 @@ class RunContext:
         """Mark the column of the global batch that is a row's own sentence."""
         return batch.rows[:, None] == self.collectives.gather(batch.rows)[None, :]
 
+    def candidates(self, batch: Batch, z_pos: Tensor, *z_neg: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the global batch's z_pos and hard negatives [g d], and mark each row's own z_pos [b g].
+
+        Gao et al. 2021, eq 5: they are candidates of every anchor.
+        """
+        others, own = self.collectives.gather(z_pos), self.own(batch)
+        for one in z_neg:
+            others = torch.cat([others, self.collectives.gather(one)])
+            own = torch.cat([own, torch.zeros_like(own)], dim=1)
+        return others, own
+
 
 @dataclass(frozen=True)
 class Mean:
@@ -140,6 +151,8 @@ class Method(Spec):
     """the manipulation checks of all its parts; a cell's history has those of the parts that are on"""
     needs_pooling: ClassVar[PoolingKind | None] = None
     """the only pooling of the encoder that it can train; None: it trains any"""
+    takes_views: ClassVar[bool] = False
+    """whether its step reads the paraphrases and hard negatives of `views` (Batch.texts)"""
     if TYPE_CHECKING:
         name: str = ""
 
@@ -211,6 +224,7 @@ class ContrastiveMethod(Method):
     """A method with a training-only head and a temperature; subclasses define a step."""
 
     checks: ClassVar = TERMS["contrastive"]
+    takes_views: ClassVar = True
     temperature: PositiveFloat = field(0.05, symbol="tau")
     """what cosines are divided by in L_con"""
     head: HeadKind = "linear_tanh"
@@ -221,7 +235,8 @@ class ContrastiveMethod(Method):
         return Networks(encoder, build_head(self.head, encoder.hidden_size, generator, collectives))
 
     def contrastive(
-        self, z: Float[Tensor, "b d"], z_pos: Float[Tensor, "b d"], batch: Batch, run: RunContext
+        self, z: Float[Tensor, "b d"], z_pos: Tensor, batch: Batch, run: RunContext, *z_neg: Tensor
     ) -> Float[Tensor, " b"]:
-        """Return L_con of this worker's anchors against the global batch's second views."""
-        return info_nce(z, z_pos[None], run.collectives.gather(z_pos), run.own(batch), self.temperature)
+        """Return L_con of this worker's anchors against the global batch's second views and hard negatives."""
+        assert len(z_neg) == len(batch.texts) - 2, "hard negatives are left out"
+        return info_nce(z, z_pos[None], *run.candidates(batch, z_pos, *z_neg), self.temperature)

@@ -13,6 +13,14 @@ from rse_study.spec import fraction
 KEY = "preset"
 # The published code clips no eta: a radius larger than any reach stands for no ball.
 _NO_BALL = 1e3
+_SIMCSE: dict[str, Any] = {
+    "blend.pgd.num_steps": 0,
+    "blend.fgsm.num_steps": 0,
+    "masks.phi": 0.0,
+    "lambda1": 0.0,
+    "lambda2": 0.0,
+    "z_adv_eta": "without",
+}
 
 
 @dataclass(frozen=True)
@@ -31,15 +39,13 @@ PRESETS: Registry[Preset] = Registry(
     {
         "simcse": Preset(
             "robust_sent_embed",
-            {
-                "blend.pgd.num_steps": 0,
-                "blend.fgsm.num_steps": 0,
-                "masks.phi": 0.0,
-                "lambda1": 0.0,
-                "lambda2": 0.0,
-                "z_adv_eta": "without",
-            },
+            _SIMCSE,
             "SimCSE (Gao et al. 2021): no adversarial view, no replaced-token detection.",
+        ),
+        "simcse_supervised": Preset(
+            "robust_sent_embed",
+            {**_SIMCSE, "hard_negatives": "required"},
+            "Supervised SimCSE (Gao et al. 2021, eq 5): with `views` of three columns, such as its NLI triplets.",
         ),
         "robust_embed": Preset(
             "robust_sent_embed",

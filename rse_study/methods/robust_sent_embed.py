@@ -39,6 +39,7 @@ class RobustSentEmbed(Method):
         "2-10",
         ("0002-one-ascent-loop", "0003-readings-of-robust-sent-embed", "0004-starvation-of-eta"),
     )
+    takes_views: ClassVar = True
     name: Literal["robust_sent_embed"] = "robust_sent_embed"
     """the method; a study may leave it out"""
     blend: Blend = Field(default_factory=Blend)
@@ -72,6 +73,8 @@ class RobustSentEmbed(Method):
     """whether other sentences' z_adv are negatives beside their z_pos"""
     second_positive: Literal["inside", "outside", "none"] = "inside"
     """z_adv as positive of z: in the log's sum, as an L_con of its own, or not at all"""
+    hard_negatives: Literal["optional", "required"] = field("optional", neutral="optional")
+    """whether `views` must have a third column, whose sentences are negatives wherever it is there"""
 
     @model_validator(mode="after")
     def _consistent(self) -> "RobustSentEmbed":
@@ -201,16 +204,13 @@ class RobustSentEmbed(Method):
 
     def _contrastive(self, views: Views, batch: Batch, run: RunContext) -> tuple[Tensor, Terms]:
         """Return this worker's share of the first two terms of eq 10, and weight and losses of each."""
-        own, others = run.own(batch), run.collectives.gather(views.z_pos)
-        if views.z_adv is None:
-            losses = info_nce(views.z, views.z_pos[None], others, own, self.temperature)
-            return losses.sum() / batch.num_rows, {"contrastive": (1 / batch.num_rows, losses)}
-        if self.z_adv_negatives == "included":
+        others, own = run.candidates(batch, views.z_pos, *views.z_neg)
+        if views.z_adv is not None and self.z_adv_negatives == "included":
             others = torch.cat([others, run.collectives.gather(views.z_adv)])
-            own = torch.cat([own, own], dim=1)
+            own = torch.cat([own, run.own(batch)], dim=1)
         losses = self._first_term(views, others, own)
         terms = {"contrastive": (1 / batch.num_rows, losses)}
-        if self.lambda1 > 0:
+        if views.z_adv is not None and self.lambda1 > 0:
             pulled = info_nce(views.z_adv, views.z_pos[None], others, own, self.temperature)
             terms["adversarial"] = (self.lambda1 / batch.num_rows, pulled)
             losses = losses + self.lambda1 * pulled
@@ -219,11 +219,9 @@ class RobustSentEmbed(Method):
     def _first_term(
         self, views: Views, others: Float[Tensor, "g d"], own: Bool[Tensor, "b g"]
     ) -> Float[Tensor, " b"]:
-        assert views.z_adv is not None
-        positives = torch.stack([views.z_pos, views.z_adv])
+        positives = torch.stack([view for view in (views.z_pos, views.z_adv) if view is not None])
         if self.second_positive == "inside":
             return info_nce(views.z, positives, others, own, self.temperature)
-        first = info_nce(views.z, positives[:1], others, own, self.temperature)
-        if self.second_positive == "none":
-            return first
-        return first + info_nce(views.z, positives[1:], others, own, self.temperature)
+        apart = positives[:1] if self.second_positive == "none" else positives
+        losses = [info_nce(views.z, one[None], others, own, self.temperature) for one in apart]
+        return torch.stack(losses).sum(0)

@@ -65,7 +65,7 @@ class VAdvCSE(ContrastiveMethod):
     ) -> StepOutcome:
         embeddings = networks.encoder.word_embeddings(batch.ids)
         views = encode_views(networks, embeddings, None, (), batch, run, step, shares_first=False)
-        losses = self.contrastive(views.z, views.z_pos, batch, run)
+        losses = self.contrastive(views.z, views.z_pos, batch, run, *views.z_neg)
         loss, metrics = losses.sum() / batch.num_rows, {"loss/contrastive": Mean.over(losses)}
         terms = {"contrastive": (1 / batch.num_rows, losses)}
         if self.weight > 0:

@@ -18,6 +18,7 @@ class Views:
     z_pos: Float[Tensor, "b d"]
     z_adv: Float[Tensor, "b d"] | None
     pooled: Float[Tensor, "b d"]
+    z_neg: tuple[Float[Tensor, "b d"], ...] = ()
 
 
 def encode_views(
@@ -33,37 +34,38 @@ def encode_views(
 ) -> Views:
     """Encode z = f(X; m1), z_pos = f(X; m2) and, if `added`, z_adv = f(X + added; m3).
 
-    `weights` weaken the first sites of z_adv; they and `added` are constants. With `shares_first`, z_adv has
-    z's masks.
+    With `views`, z_pos and z_neg are of other texts, rows of the same pass. `weights` weaken the first sites of z_adv;
+    they and `added` are constants. With `shares_first`, z_adv has z's masks.
     """
-    inputs = [embeddings, embeddings] + ([] if added is None else [embeddings + added.detach()])
+    inputs = networks.points_of(embeddings, batch)
+    num_texts = len(inputs)
+    inputs += [] if added is None else [embeddings + added.detach()]
     weights = tuple(weight.detach() for weight in weights)
 
-    def encode(rows: list[Tensor], weakened: tuple[Tensor, ...], name: str) -> Tensor:
-        all_rows = batch.repeated(len(rows))
+    def encode(points: Tensor, rows: Batch, weakened: tuple[Tensor, ...], name: str) -> Tensor:
         with run.dropout(step, name, batch.ids.device), run.autocast():
-            return networks.encoder(
-                torch.cat(rows), all_rows.mask, all_rows.ids, weakened, places=all_rows.real_places
-            )
+            return networks.encoder(points, rows.mask, rows.ids, weakened, places=rows.real_places)
 
     if shares_first and added is not None:
         # Algorithm 1 to the letter: z and z_adv share a seed, so every view has its own pass; N + 4 calls in all.
-        names, weakened = ("outer/1", "outer/2", "outer/1"), ((), (), weights)
-        pooled = [encode([rows], w, name) for rows, w, name in zip(inputs, weakened, names, strict=True)]
+        names = [*("outer/1", "outer/2", "outer/3")[:num_texts], "outer/1"]
+        pooled = [*map(encode, inputs, [*batch.texts, batch], [*[()] * num_texts, weights], names)]
     else:
         # All views as rows of one pass under one seed: independent masks. Only z_adv, the last one, is weakened.
-        only_last = tuple(torch.cat([torch.ones_like(w), torch.ones_like(w), w]) for w in weights)
-        pooled = list(encode(inputs, only_last, "outer").split(len(batch.rows)))
-    return _project(networks, pooled, run, embeddings.dtype)
+        only_last = tuple(torch.cat([*[torch.ones_like(w)] * num_texts, w]) for w in weights)
+        rows = batch.repeated(len(inputs))
+        pooled = list(encode(torch.cat(inputs), rows, only_last, "outer").split(len(batch.rows)))
+    z, z_pos, *others = _project(networks, pooled, run, embeddings.dtype)
+    z_neg, z_adv = others[: num_texts - 2], others[num_texts - 2 :]
+    return Views(z, z_pos, z_adv[0] if z_adv else None, pooled[0].to(embeddings.dtype), (*z_neg,))
 
 
-def _project(networks: Networks, pooled: list[Tensor], run: RunContext, dtype: "torch.dtype") -> Views:
+def _project(networks: Networks, pooled: list[Tensor], run: RunContext, dtype: "torch.dtype") -> list[Tensor]:
     """Apply the head to each view with its own moments; z's move the running ones."""
     with run.autocast():
         projected = [networks.head(view) for view in pooled]
     networks.head.update(projected[0][1])
-    z, z_pos, *adversarial = (rows.to(dtype) for rows, _ in projected)
-    return Views(z, z_pos, adversarial[0] if adversarial else None, pooled[0].to(dtype))
+    return [rows.to(dtype) for rows, _ in projected]
 
 
 Terms = dict[str, tuple[float, Tensor]]

@@ -38,13 +38,18 @@ class Networks(nn.Module):
         z, used = self.head(pooled, moments)
         return z.to(points.dtype), used
 
+    def points_of(self, embeddings: Float[Tensor, "b l e"], batch: Batch) -> list[Tensor]:
+        """Return the word embeddings of a batch's texts, of which the first are given."""
+        views = [self.encoder.word_embeddings(view.ids) for view in batch.views]
+        return [embeddings, *(views or [embeddings])]
+
     def project_views(
-        self, points: Float[Tensor, "n l e"], rows: Batch, weights: Any = ()
-    ) -> tuple[Float[Tensor, "b d"], Float[Tensor, "b d"], Any]:
-        """Return z of two views, one below the other, and the first's moments."""
+        self, points: Float[Tensor, "n l e"], rows: Batch, weights: Any = (), num_views: int = 2
+    ) -> tuple[Any, ...]:
+        """Return z of each view, one below the other, and then the first's moments."""
         pooled = self.encoder(points, rows.mask, rows.ids, weights, places=rows.real_places)
-        (first, moments), (second, _) = (self.head(view) for view in pooled.chunk(2))
-        return first.to(points.dtype), second.to(points.dtype), moments
+        projected = [self.head(view) for view in pooled.chunk(num_views)]
+        return *(z.to(points.dtype) for z, _ in projected), projected[0][1]
 
 
 class PairNetworks(Networks):

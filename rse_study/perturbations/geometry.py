@@ -98,9 +98,7 @@ def feature_rows(
     num_features = anchor.hidden_size or anchor.embeddings.shape[-1]
 
     def make(host: Batch, step: int) -> tuple[Tensor]:
-        keys = host.rows.tolist()
-        if is_shared:
-            keys = [view for view in (0, 1) for _ in range(len(keys) // 2)]
+        keys = [row // host.num_rows if is_shared else row for row in host.rows.tolist()]
         generators = [streams.generator("masks", step, key, 1) for key in keys]
         drawn = [torch.rand(width, num_features, generator=generator) for generator in generators]
         return (torch.stack(drawn, dim=1),)

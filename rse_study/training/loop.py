@@ -99,7 +99,7 @@ def _costs_and_origin(state: TrainState, session: Session) -> dict[str, Any]:
     return {
         "materials": session.materials.fingerprints,
         PARAMETERS: sum(part.numel() for part in session.networks.parameters()),
-        WORK: session.trial.method.cost.work * state.t,
+        WORK: session.trial.cost.work * state.t,
         SIMILARITY_DIGITS: state.similarity_digits,
         UNLIKE: state.unlike,
     }

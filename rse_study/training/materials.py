@@ -92,6 +92,7 @@ def identity_on(trial: Trial, seed: int, fingerprints: Mapping[str, str], num_st
     """Identify a cell by the fingerprints of materials that need not be here."""
     content = trial.identity()
     del content["corpus"], content["encoder"]["name"], content["encoder"]["revision"]
+    content.pop("views", None)  # their texts are the corpus', too
     content["report_every"] = trial.cadence(num_steps)
     content["method"].get("rtd", {}).pop("generator", None)  # of the one method that has it
     content.get("replayed", {}).pop("reference", None)  # absent where nothing is replayed

@@ -134,7 +134,8 @@ class Session:
         is_recorded = is_fixed and self.device.type == "cuda" and torch.cuda.is_current_stream_capturing()
         set_rate(self.trial.optimizer, self.optimizer, lr, is_recorded=is_recorded)
         batch = Batch(ids, mask, perturbable, rows, self.trial.batch_size, draws.host, is_fixed=is_fixed)
-        batch = replace(batch, draws=draws if is_fixed else None)
+        views = tuple(view.to(self.device) for view in draws.host.views) if draws.host else ()
+        batch = replace(batch, draws=draws if is_fixed else None, views=views)
         run = replace(self.run, is_reported=given.is_reported)
         with self.arithmetic.products(self.networks, joins=is_fixed):
             outcome = self.trial.method.step(self.networks, self.method_state, batch, run, draws.step)

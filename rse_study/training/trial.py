@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Hashable, Iterator
+from dataclasses import replace
 from itertools import count
 from math import ceil, cos, pi
 from pathlib import Path
@@ -26,11 +27,11 @@ from pydantic_core import PydanticCustomError
 
 from rse_study.data.corpus import Corpus
 from rse_study.data.hub_models import Model
-from rse_study.data.own_tables import ENDING
+from rse_study.data.own_tables import ENDING, Views
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.recipes import REPLAYABLE
 from rse_study.methods import AnyMethod, RobustSentEmbed
-from rse_study.methods.method import FORWARD
+from rse_study.methods.method import FORWARD, StepCost
 from rse_study.methods.presets import with_preset
 from rse_study.models.pooling import PoolingKind
 from rse_study.registry import ClassPath
@@ -267,7 +268,9 @@ class Trial(Spec):
     encoder: Encoder = Encoder()
     """what is trained"""
     corpus: Corpus = Corpus()
-    """training sentences"""
+    """training sentences; if the base has `views` and no corpus, their first column"""
+    views: Views | None = field(None, neutral=None)
+    """file or dataset of every sentence's positive, and perhaps hard negative; null: a sentence is its own"""
     optimizer: AdamW = AdamW()
     """AdamW or another by class, and the learning rate's schedule"""
     budget: Budget = Budget()
@@ -309,11 +312,18 @@ class Trial(Spec):
             raise ValueError(f"{said}. {problem.remedy}") from None
 
     @model_validator(mode="after")
-    def _can_be_recorded(self) -> "Trial":
+    def _can_be_trained(self) -> "Trial":
+        if self.views and not self.method.takes_views:
+            raise ValueError(f"views: {self.method.name} takes none. Set views: null, or use another method")
+        if self.needs_negatives and (self.views is None or len(self.views.columns) == 2):
+            raise ValueError(
+                "hard_negatives: required needs `views` of 3 columns. Add them, or set it to optional"
+            )
         reasons = (
             self.method.unrecordable,
             self.chunk_size
             and "chunk_size computes each chunk twice with one state of dropout. Set chunk_size: 0",
+            self.views and "each of its views is a text of its own length. Set views: null",
             self.precision == "fp16"
             and "the scaler of fp16 looks at every step's gradients. Set precision: bf16",
             self.optimizer.class_
@@ -331,8 +341,10 @@ class Trial(Spec):
         return self
 
     @model_validator(mode="after")
-    def _write_the_cadence_out(self) -> "Trial":
-        """Settle the default where the file alone says how many steps there are."""
+    def _write_defaults_out(self) -> "Trial":
+        """Settle the corpus that views alone mean, and the cadence if the file says how many steps there are."""
+        if self.views and "corpus" not in self.model_fields_set:
+            self.__dict__["corpus"] = Corpus(source=self.views)
         if self.report_every is None and self.budget.unit == "steps":
             self.__dict__["report_every"] = self.cadence(self.budget.amount)
         return self
@@ -344,7 +356,7 @@ class Trial(Spec):
         """
         budget = self.budget
         if budget.unit == "passes":
-            return max(1, round(budget.amount * FORWARD / self.method.cost.work))
+            return max(1, round(budget.amount * FORWARD / self.cost.work))
         return budget.amount * (steps_per_epoch if budget.unit == "epochs" else 1)
 
     def cadence(self, num_steps: int) -> int:
@@ -361,7 +373,7 @@ class Trial(Spec):
         """Return all that preparing the materials reads: equal needs, equal materials."""
         method = self.method
         of_method = tuple(self.models.values()), method.num_sites, method.needs_synonyms, method.needs_mask
-        of_data = self.corpus, self.selection.sets, self.replayed
+        of_data = self.corpus, self.views, self.needs_negatives, self.selection.sets, self.replayed
         by_class = self.optimizer.class_, canonical_json(self.optimizer.settings)
         return (*of_data, *by_class, self.encoder, self.batch_size, self.max_length, self.graphed, *of_method)
 
@@ -376,7 +388,18 @@ class Trial(Spec):
         }
 
     @property
+    def needs_negatives(self) -> bool:
+        return getattr(self.method, "hard_negatives", "") == "required"
+
+    @property
+    def cost(self) -> StepCost:
+        """Passes of a step; of a table without names, hard negatives count only if the method needs them."""
+        cost = self.method.cost
+        more = int(self.needs_negatives or (self.views is not None and len(self.views.columns) == 3))
+        of_ascent = cost.views_per_ascent + more * (cost.views_per_ascent > 1)  # L2P-CSR weakens them, too
+        return replace(cost, num_views=cost.num_views + more, views_per_ascent=of_ascent)
+
+    @property
     def step_work(self) -> float:
         """Floating-point operations of a step in P*T, including those chunks repeat."""
-        cost = self.method.cost
-        return cost.work + cost.repeated(self.batch_size, self.chunk_size)
+        return self.cost.work + self.cost.repeated(self.batch_size, self.chunk_size)

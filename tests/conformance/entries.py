@@ -64,7 +64,16 @@ GOLDEN: dict[str, Method] = {
     "L2P-CSR, embedding noise": L2PCSR(
         perturbs="embeddings", noise={"num_steps": 5, "scale": 0.1}, temperature=0.5
     ),
+    "paraphrases": settings(masks={"phi": 0.2}),
+    "SimCSE, supervised": settings(K=0, T=0, lambda1=0.0, lambda2=0.0, hard_negatives="required"),
+    "hard negatives": settings(head="batch_norm", temperature=0.5, z_adv_negatives="included"),
+    "L2P-CSR, hard negatives": L2PCSR(masks={"features": "shared", "num_steps": 2}, temperature=0.5),
+    "V-advCSE, paraphrases": VAdvCSE(weight=0.1, temperature=0.5, r={"scale": 0.05, "step_size": 0.2}),
+    "ConSERT, hard negatives": ConSERT(first="adversarial", second="token_cutoff"),
 }
 """Whose figures of 5 steps are on file (tests/methods/golden_losses.json)."""
+NUM_VIEWS = {"paraphrases": 1, "V-advCSE, paraphrases": 1}
+NUM_VIEWS |= dict.fromkeys((name for name in GOLDEN if name.endswith(("supervised", "hard negatives"))), 2)
+"""Of those whose sentences have paraphrases (1) and hard negatives (2) from `views`."""
 _with_figures = {type(method) for method in GOLDEN.values()}
 GOLDEN |= {label: one.method for label, one in ENTRIES.items() if type(one.method) not in _with_figures}

@@ -13,7 +13,7 @@ import torch
 
 from rse_study.methods import Method
 from rse_study.methods.method import Networks
-from tests.methods.problem import CLS, SEP, make_batch, make_networks, make_run
+from tests.methods.problem import CLS, SEP, make_batch, make_networks, make_run, with_views
 
 FILE = Path(__file__).with_name("golden_losses.json")
 STEPS = 5
@@ -36,8 +36,8 @@ def in_float64() -> Iterator[None]:
         torch.set_default_dtype(torch.float32)
 
 
-def record(method: Method) -> list[Row]:
-    """The figures of each step."""
+def record(method: Method, num_views: int = 0) -> list[Row]:
+    """The figures of each step, its sentences having so many texts of `views`."""
     with in_float64():
         run = make_run(seed=7)
         networks = make_networks(method, run)
@@ -46,7 +46,7 @@ def record(method: Method) -> list[Row]:
         for step in range(STEPS):
             words = torch.randint(5, 24, (6, 7), generator=run.streams.generator("order", step)).tolist()
             batch = make_batch([[CLS, *row[: 2 + i], SEP] for i, row in enumerate(words)], range(6))
-            loss = method.step(networks, state, batch, run, step).loss
+            loss = method.step(networks, state, with_views(batch, num_views), run, step).loss
             slope = _move(networks, loss, way)
             method.after(networks)
             rows.append([loss.item(), slope, _carried(networks, state)])

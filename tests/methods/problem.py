@@ -3,6 +3,7 @@
 import contextlib
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -40,6 +41,16 @@ def make_batch(sentences=SENTENCES, rows=ROWS, *, extra_padding: int = 0, num_ro
     mask = torch.arange(length)[None] < torch.tensor([len(s) for s in sentences])[:, None]
     perturbable = mask & ~torch.isin(ids, torch.tensor(SPECIAL))
     return Batch(ids, mask, perturbable, torch.tensor(rows), num_rows or len(sentences))
+
+
+def with_views(batch: Batch, num_views: int) -> Batch:
+    """The batch with other texts of other lengths as its paraphrases and, by 2, hard negatives."""
+    views = []
+    for k in range(1, 1 + num_views):
+        ids = torch.where(batch.perturbable, 5 + (batch.ids - 5 + 7 * k) % (VOCABULARY - 5), batch.ids)
+        parts = {"ids": ids, "mask": batch.mask, "perturbable": batch.perturbable}
+        views.append(replace(batch, **{name: part.roll(k, 0) for name, part in parts.items()}))
+    return replace(batch, views=tuple(views))
 
 
 def config(width: int = 8, layers: int = 2, dropout: float = 0.0, vocabulary: int = VOCABULARY) -> BertConfig:

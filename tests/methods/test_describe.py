@@ -83,7 +83,9 @@ def test_every_field_of_all_settings_of_a_trial_has_a_meaning_and_the_schema_car
 
 
 def trial(**method):
-    return Trial.model_validate({"method": method})
+    needs_negatives = method.get("preset") == "simcse_supervised"
+    views = {"views": {"file": "triplets.tsv"}} if needs_negatives else {}
+    return Trial.model_validate({"method": method, **views})
 
 
 @pytest.mark.parametrize("name", list(PRESETS))

@@ -58,6 +58,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         lambda2=0.01,
     ),
     "views": of(**VIEWS, z_adv_negatives="included"),
+    "hard negatives": {**of(hard_negatives="required"), "views": {"file": "triplets.tsv"}},
     "prompt": {"encoder": {"pooling": "prompt", "template": 'This sentence of "[X]" means [MASK].'}},
     "text before each sentence": {"encoder": {"prompt": "query: "}},
     "optimiser": dict(
@@ -144,7 +145,14 @@ def test_identities_are_those_on_file_and_all_different() -> None:
 
 
 # The fingerprints of what they hold stand for the names of corpus, base and generator, and for how it was read.
-BY_CONTENT = {"Corpus", "Builtin", "Encoder.name", "Encoder.revision", "ReplacedTokenDetection.generator"}
+BY_CONTENT = {
+    "Corpus",
+    "Builtin",
+    "Views",
+    "Encoder.name",
+    "Encoder.revision",
+    "ReplacedTokenDetection.generator",
+}
 SPECS = [spec for name in VARIANTS for spec in specs(trial(name))]
 CLASSES = sorted({type(spec) for spec in SPECS}, key=lambda kind: kind.__name__)
 DECISIVE = [kind for kind in CLASSES if kind.__name__ not in BY_CONTENT]

@@ -16,7 +16,7 @@ from rse_study.data import data_dir, study_folders
 from rse_study.data.catalogue import CatalogueEntry, catalogue, list_sets, verify
 from rse_study.data.download import RemoteFile
 from rse_study.data.fetch import downloads, fetch, require_home
-from rse_study.data.hub import read_column
+from rse_study.data.hub import read_columns
 from rse_study.data.hub_models import Model, check_models, describe_model, fetch_model, is_on_machine
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
@@ -219,7 +219,7 @@ def fetch_for_study(
     models = [] if mirror else [model for model in needs.models if not is_on_machine(model, *folders)]
     _fetch(list(dict.fromkeys(wanted)), models, folder, mirror, is_accepted)
     for dataset in needs.datasets:
-        next(read_column(dataset, *folders), None)
+        next(read_columns(dataset, *folders), None)
     announce(*(line for entry in lacking if not entry.can_fetch for line in lines_of(entry)))
     # A corpus that is here and cannot be trained on is not missing: that is for `validate` to say.
     problems = [one for one in check_data(checked, folder) if not one.what.endswith(CORPUS)]

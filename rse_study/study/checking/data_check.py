@@ -11,10 +11,12 @@ from pathlib import Path
 
 from rse_study.data import SUBSETS, hub_models, study_folders
 from rse_study.data.catalogue import catalogue, sets_by_path
-from rse_study.data.corpus import Corpus, TextFiles, check_corpus, find_text
-from rse_study.data.hub import Dataset, check_dataset
+from rse_study.data.corpus import TextFiles, check_corpus, find_text, read_corpus
+from rse_study.data.hub import Dataset, Table, check_dataset, folder_of
 from rse_study.data.lexicons import wordnet_archive
+from rse_study.data.own_tables import Views, with_views
 from rse_study.data.readers import read_dev, read_sts
+from rse_study.data.text_files import find_file
 from rse_study.downstream import sets_of, sets_of_recipe
 from rse_study.errors import InputError
 from rse_study.evaluation import BUILTIN
@@ -62,7 +64,7 @@ def check_trial(trial: Trial, where: str, data_dir: Path) -> list[InputError]:
 def _problems(trials: Iterable[tuple[str, Trial]], where: str, data_dir: Path) -> list[InputError]:
     """Return what is wrong with corpora, word lists and generators, each once."""
     problems: dict[str, InputError] = {}
-    read = set[tuple[Corpus, int]]()
+    read = set[tuple[object, ...]]()
     for at, trial in trials:
         folders = study_folders(Path(where).parent, data_dir)
         sought = (
@@ -105,19 +107,30 @@ def trials_that_differ(checked: CheckedStudy) -> Iterator[tuple[str, Trial]]:
             yield f"{label}: ", trial
 
 
-def _corpus(trial: Trial, folders: tuple[Path, ...], read: set[tuple[Corpus, int]]) -> Iterator[Missing]:
-    source, found = trial.corpus.source, list[Missing]()
-    if isinstance(source, TextFiles):
-        for path in source.paths:
-            found += _tried(f"corpus.source = {path!r}", partial(find_text, path, *folders))
-    elif isinstance(source, Dataset):
-        what = f"corpus.source.dataset = {source.dataset!r}"
-        found += _tried(what, partial(check_dataset, source.dataset, source.revision, *folders))
+def _corpus(trial: Trial, folders: tuple[Path, ...], read: set[tuple[object, ...]]) -> Iterator[Missing]:
+    found, wanted = list[Missing](), (trial.corpus, trial.batch_size, trial.views, trial.needs_negatives)
+    for source in dict.fromkeys((trial.views, trial.corpus.source)):
+        if isinstance(source, TextFiles):
+            for path in source.paths:
+                found += _tried(f"corpus.source = {path!r}", partial(find_text, path, *folders))
+        elif isinstance(source, Views) and source.file:
+            found += _tried(f"views.file = {source.file!r}", partial(find_file, source.file, *folders))
+        elif isinstance(source, Table):
+            what = f"corpus.source.dataset = {source.dataset!r}"
+            found += _tried(what, partial(check_dataset, source.dataset, source.revision, *folders))
     yield from found
-    wanted = trial.corpus, trial.batch_size
     if not found and wanted not in read:
         read.add(wanted)
-        yield from _tried(CORPUS, partial(check_corpus, *wanted, folders[-1], folders[0]))
+        yield from _tried(CORPUS, partial(_check_texts, trial, *folders))
+
+
+def _check_texts(trial: Trial, *folders: Path) -> None:
+    """Check the corpus, and read it with its views to the end, unless one of them is on the hub."""
+    check_corpus(trial.corpus, trial.batch_size, folders[-1], folders[0])
+    names = filter(None, (getattr(one, "dataset", "") for one in (trial.views, trial.corpus.source)))
+    if trial.views and all(folder_of(name, *folders) for name in names):
+        sentences = read_corpus(trial.corpus, folders[-1], folders[0]).sentences
+        with_views(trial.views, sentences, *folders, is_triple=trial.needs_negatives)
 
 
 def _models(places: Mapping[hub_models.Model, str], where: str, data_dir: Path) -> Iterator[InputError]:
@@ -238,7 +251,7 @@ class Needs:
     """names of the catalogue"""
     texts: tuple[str, ...]
     """corpus files that the catalogue does not know"""
-    datasets: tuple[Dataset, ...]
+    datasets: tuple[Dataset | Views, ...]
     """corpora on the hub, or in folders in its layout"""
     models: tuple[hub_models.Model, ...]
 
@@ -246,7 +259,8 @@ class Needs:
 def needs_of(checked: CheckedStudy) -> Needs:
     """Return what a study needs, whether it is here or not."""
     trials = [trial for _, trial in trials_that_differ(checked)]
-    sources = [trial.corpus.source for trial in trials]
+    sources = [source for trial in trials for source in (trial.corpus.source, trial.views)]
+    on_hub = [one for one in sources if isinstance(one, Dataset | Views) and one.dataset]
     paths = [path for source in sources if isinstance(source, TextFiles) for path in source.paths]
     by_path = sets_by_path()
     of_trials = (name for trial in trials for name in _sets_of_trial(trial))
@@ -259,10 +273,11 @@ def needs_of(checked: CheckedStudy) -> Needs:
     sets = [*(by_path[path].name for path in paths if path in by_path), *of_trials, *of_evaluations]
     paths += [name for trial in trials for name in trial.selection.files]
     paths += [one.path for one in checked.study.own_files]
+    paths += filter(None, (getattr(source, "file", "") for source in sources))
     return Needs(
         sets=tuple(dict.fromkeys(sets)),
         texts=tuple(dict.fromkeys(path for path in paths if path not in by_path)),
-        datasets=tuple(dict.fromkeys(source for source in sources if isinstance(source, Dataset))),
+        datasets=tuple(dict.fromkeys(on_hub)),
         models=tuple(models_of_study(checked)),
     )
 
