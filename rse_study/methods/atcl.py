@@ -20,7 +20,7 @@ class ATCL(ContrastiveMethod):
     """L = L_con(z, {z_pos}) + lambda * L_con(z, {z_adv}) (Rim et al. 2021).
 
     z_adv = f(X + r), r = epsilon * g / ||g||_2 of each sentence, over its tokens without the special ones. g is the
-    gradient of the first term by X, through both of its views; r is a constant. Negatives of the second term are the
+    gradient of the first term by X, through all of its views; r is a constant. Negatives of the second term are the
     other sentences' z_adv. lambda 0 is SimCSE. Costs 2 encoder calls, and one gradient to the inputs.
     """
 
@@ -45,21 +45,23 @@ class ATCL(ContrastiveMethod):
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
     ) -> StepOutcome:
         embeddings = networks.encoder.word_embeddings(batch.ids)
+        points = networks.points_of(embeddings, batch)
+        rows, num_views = batch.repeated(len(points)), len(points)
         with run.dropout(step, "outer", batch.ids.device), run.autocast():
-            z, z_pos, moments = networks.project_views(torch.cat([embeddings] * 2), batch.repeated(2))
+            z, z_pos, *z_neg, moments = networks.project_views(torch.cat(points), rows, num_views=num_views)
         networks.head.update(moments)
         # The paper's first term is its task's, language modelling: a sentence encoder has this one.
-        losses = self.contrastive(z, z_pos, batch, run)
+        losses = self.contrastive(z, z_pos, batch, run, *z_neg)
         terms, metrics = {"contrastive": (1 / batch.num_rows, losses)}, dict[str, Mean]()
         if self.weight > 0:
             (g,) = torch.autograd.grad(losses.sum(), embeddings, retain_graph=True)
             along = unit(g.masked_fill(~batch.perturbable[:, :, None], 0).flatten(1), "l2")
             with run.dropout(step, "adversarial", batch.ids.device), run.autocast():
                 z_adv, _ = networks.project(embeddings + self.epsilon * along.view_as(g), batch)
-            second = self.contrastive(z, z_adv, batch, run)
+            second = self.contrastive(z, z_adv, batch, run, *z_neg)
             terms["z_adv"] = (self.weight / batch.num_rows, second)
             if run.is_reported:
-                chance = len(losses) * math.log(batch.num_rows)
+                chance = len(losses) * math.log(batch.num_rows * (num_views - 1))
                 metrics["inner/rise"] = Mean((second - losses).detach().sum(), chance)
         loss = torch.stack([weight * each.sum() for weight, each in terms.values()]).sum()
         metrics |= {f"loss/{name}": Mean.over(each) for name, (_, each) in terms.items()}
