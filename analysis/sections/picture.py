@@ -161,6 +161,8 @@ def _best(contents: Contents) -> Picture | None:
         few = largest(frame)
         return Picture(_forest(contents, few), few, shown, "#section-confirmed", _marks(contents))
     drawn = history_of(
-        contents, table, baseline_scores(contents.evaluations, contents.study.objective.evaluation)
+        contents,
+        table,
+        baseline_scores(contents.study, contents.evaluations, contents.study.objective.evaluation),
     )
     return drawn and Picture(drawn, table[["trial", "objective"]], shown, "#section-history", ONCE)

@@ -1,13 +1,13 @@
 """Scores of a study's baselines and kept models, if need be in a thread."""
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import isfinite
 from queue import SimpleQueue
 from threading import Event, Thread
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import ray
 
@@ -24,7 +24,9 @@ from rse_study.results.files.schema import baselines_folder
 from rse_study.results.records import CellRecord, EvaluationRow
 from rse_study.search.choice import best_first
 from rse_study.study.baselines import can_measure, measure_baseline_once
-from rse_study.study.definition.config import Baseline, Study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.own_baselines import OwnBaseline
+from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 
 WITHOUT_ENCODER = "token_overlap"
@@ -44,6 +46,8 @@ class Scoring:
     callback: StudyCallback
     evaluations: Sequence[Evaluation]
     judges: Sequence[Evaluation]
+    own: Mapping[str, tuple[OwnBaseline, Materials]] = field(default_factory=dict)
+    """baselines of the user's own by subject"""
     _carried: dict[str, ray.ObjectRef] = field(default_factory=dict)
     _best: tuple[str, int, float] | None = None
     """identity, step and objective"""
@@ -61,15 +65,17 @@ class Scoring:
         """
         lacking = list(self._lacking([*self.judges, *self.by_cells]))
         if self.study.resources.gpus:
-            lacking = [(name, asked) for name, asked in lacking if name == WITHOUT_ENCODER]
+            free = [WITHOUT_ENCODER, *(name for name, (own, _) in self.own.items() if own.vectors)]
+            lacking = [(name, asked) for name, asked in lacking if name in free]
         return self._measured(lacking)
 
-    def _measured(self, wanted: Sequence[tuple[Baseline, list[Evaluation]]]) -> Iterator[list[EvaluationRow]]:
-        base = self.base
+    def _measured(self, wanted: Sequence[tuple[str, list[Evaluation]]]) -> Iterator[list[EvaluationRow]]:
+        base, say = self.base, self.callback.message
         for name, lacking in wanted:
             on_progress = partial(self.callback.advanced, f"baseline {name}, evaluations")
-            materials = self.materials.of(base)
-            yield measure_baseline_once(name, base, materials, lacking, on_progress=on_progress)
+            own, materials = self.own.get(name) or (None, self.materials.of(base))
+            given: dict[str, Any] = {"on_progress": on_progress, "own": own, "say": say}
+            yield measure_baseline_once(name, base, materials, lacking, **given)
 
     def everything(self, cells: Sequence[Cell], runtime: RayRuntime) -> None:
         """Measure and enter all missing scores, then delete models not to be kept."""
@@ -106,7 +112,7 @@ class Scoring:
         of_weights = [one for one in self.evaluations if one.name not in of_vectors]
         for name, lacking in self._lacking([*of_vectors.values(), *of_weights]):
             runtime.open(study.resources)
-            payload = runtime.payloads.of_baseline(name, self.base, study.resources)
+            payload = runtime.payloads.of_baseline(name, self.base, study.resources, *self.own.get(name, ()))
             together = [one for one in lacking if one.name in of_vectors]
             parts = [together] * bool(together) + [[one] for one in lacking if one.name not in of_vectors]
             yield from (start_scoring(payload, [self._carry(one) for one in part]) for part in parts)
@@ -117,10 +123,10 @@ class Scoring:
             self._carried[evaluation.name] = ray.put(self.files.carried(evaluation))
         return self._carried[evaluation.name]
 
-    def _lacking(self, evaluations: Sequence[Evaluation]) -> Iterator[tuple[Baseline, list[Evaluation]]]:
+    def _lacking(self, evaluations: Sequence[Evaluation]) -> Iterator[tuple[str, list[Evaluation]]]:
         """Yield baselines with the evaluations on which they have no score."""
         scored = self._scored()
-        for name in self.study.baselines:
+        for name in [*(one for one in self.study.baselines if isinstance(one, str)), *self.own]:
             measurable = [one for one in evaluations if can_measure(name, one)]
             lacking = [one for one in measurable if _key(name, one) not in scored]
             if lacking:

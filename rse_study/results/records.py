@@ -39,7 +39,9 @@ TRAINING_FREE = {
     "whitening": "whitened mean, no training",
 }
 BASELINES = {**ALWAYS_SHOWN, **TRAINING_FREE, "adversarial": "adversarial fine-tuning"}
-"""Baselines and their display names; the first three are shown whether measured or not."""
+"""Shipped baselines and their display names; the first three are shown whether measured or not."""
+OWN_BASELINE = "baseline: "
+"""Beginning of the key of a user's own among a study's fingerprints; the name of no evaluation begins so."""
 
 
 def evaluation_name(task: str, split: str, preset: str) -> str:

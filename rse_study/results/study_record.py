@@ -8,7 +8,16 @@ from pydantic import Field, ValidationError
 
 from rse_study.errors import InputError
 from rse_study.results.manipulation import ManipulationCheck
-from rse_study.results.records import LESS_IS_BETTER, POINTS, Direction, Measure, Record, unit_by_name
+from rse_study.results.records import (
+    BASELINES,
+    LESS_IS_BETTER,
+    OWN_BASELINE,
+    POINTS,
+    Direction,
+    Measure,
+    Record,
+    unit_by_name,
+)
 from rse_study.results.settings import ConfirmSettings, StudySettings
 
 OWN_COLUMNS = frozenset((
@@ -133,6 +142,16 @@ class StudyRecord(Record):
                 rule="this version does not know these settings",
                 remedy="Read it with the version that ran it",
             ) from None
+
+    @property
+    def baselines(self) -> dict[str, str]:
+        """Display names of all baselines by subject, shipped ones first.
+
+        The subject of a user's own has its fingerprint: a score of other weights is another subject's.
+        """
+        own = [key for key in self.fingerprints if key.startswith(OWN_BASELINE)]
+        names = {key: key.removeprefix(OWN_BASELINE) for key in own}
+        return BASELINES | {f"{names[key]}:{self.fingerprints[key][:16]}": names[key] for key in own}
 
     @property
     def all_objectives(self) -> tuple[ObjectiveRecord, ...]:

@@ -1,11 +1,11 @@
 """Baselines: the rows that every report shows beside the trials."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import torch
 
@@ -19,9 +19,10 @@ from rse_study.models.loading import load_encoder, untrained
 from rse_study.models.pooling import PoolingKind
 from rse_study.results.bit_equality import what_decides
 from rse_study.results.files.result_file import write_evaluations, written_rows
-from rse_study.results.records import EvaluationRow
+from rse_study.results.records import BASELINES, EvaluationRow
 from rse_study.spec import fingerprint_of
-from rse_study.study.definition.config import Baseline
+from rse_study.study.definition.own_baselines import OwnBaseline
+from rse_study.study.own_encoders import own_embed
 from rse_study.training.arithmetic import provenance
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
@@ -34,55 +35,71 @@ NO_WEIGHTS = ("untrained", "whitening")  # they have no trained weights that cou
 
 
 def measure_baseline_once(
-    name: Baseline,
+    name: str,
     trial: Trial,
     materials: Materials,
     evaluations: Sequence[Evaluation],
     device: str = "cpu",
     on_progress: ProgressCallback = lambda done, total: None,
+    own: OwnBaseline | None = None,
+    say: Callable[[str], None] = lambda text: None,
 ) -> list[EvaluationRow]:
     """Return a baseline's rows, read from disk if another study measured them.
 
-    All studies with the same base share them.
+    All studies with the same base share them, and those of an encoder of a user's own, whatever its name.
     """
-    measure = partial(measure_baseline, name, trial, materials, device=device, on_progress=on_progress)
+    given: dict[str, Any] = {"device": device, "on_progress": on_progress, "own": own, "say": say}
+    measure = partial(measure_baseline, name, trial, materials, **given)
     if "base" not in materials.fingerprints:
         return measure(evaluations)
-    folder = materials.corpus.parent / FOLDER / _key(trial, materials, device)[:32]
-    known = written_rows(folder, name, {(one.name, one.fingerprint) for one in evaluations})
+    folder = materials.corpus.parent / FOLDER / _key(trial if own is None else None, materials, device)[:32]
+    shared = name.rpartition(":")[2]
+    known = written_rows(folder, shared, {(one.name, one.fingerprint) for one in evaluations})
     lacking = [one for one in evaluations if one.name not in {row.evaluation for row in known}]
     measured = measure(lacking) if lacking else []
     if measured:
         with suppress(OSError):  # the corpus may be in a read-only folder
-            write_evaluations(folder, measured)
-    return [*known, *measured]
+            write_evaluations(folder, _of_subject(shared, measured))
+    return [*_of_subject(name, known), *measured]
 
 
-def _key(trial: Trial, materials: Materials, device: str) -> str:
+def _of_subject(name: str, rows: Sequence[EvaluationRow]) -> list[EvaluationRow]:
+    return [row.model_copy(update={"subject": name}) for row in rows]
+
+
+def _key(trial: Trial | None, materials: Materials, device: str) -> str:
+    reading = {} if trial is None else {**trial.encoder.reading(), "semantics": trial.encoder.semantics}
     return fingerprint_of(
         {
             "base": materials.fingerprints["base"],
-            **trial.encoder.reading(),
-            "semantics": trial.encoder.semantics,
+            **reading,
             "decides": what_decides(provenance(torch.device(device))),
         }
     )
 
 
 def measure_baseline(
-    name: Baseline,
+    name: str,
     trial: Trial,
     materials: Materials,
     evaluations: Sequence[Evaluation],
     folder: Path | None = None,
     device: str = "cpu",
     on_progress: ProgressCallback = lambda done, total: None,
+    own: OwnBaseline | None = None,
+    say: Callable[[str], None] = lambda text: None,
 ) -> list[EvaluationRow]:
     """Return every evaluation's rows for a baseline, named as in `BASELINES`.
 
     Fine-tuned classifiers and attacks are left in `folder`; its owner removes the classifiers once no other
     baseline, which may share them, is left.
     """
+    if own is not None:
+        embed = own_embed(name.rpartition(":")[0], own, materials, device)
+        rows = score_model(ScoredModel(name, embed), evaluations, on_progress)
+        if lost := getattr(embed, "num_without", 0):
+            say(f"baseline {name.rpartition(':')[0]}: {lost:,} texts have no known word, and a zero vector")
+        return rows
     if name == "token_overlap":
         similarities = [one for one in evaluations if isinstance(one, Similarity)]
         return [row for one in similarities for row in one.score_overlap(name)]
@@ -115,12 +132,12 @@ def measure_baseline(
     return score_model(subject, evaluations, on_progress)
 
 
-def attacks_folder(name: Baseline) -> str:
+def attacks_folder(name: str) -> str:
     """Return the name of the folder with the outcomes of attacks on a baseline."""
     return f"attacks-{name}"
 
 
-def can_measure(name: Baseline, evaluation: Evaluation) -> bool:
+def can_measure(name: str, evaluation: Evaluation) -> bool:
     """Whether an evaluation can score a baseline, which may lack vectors or weights."""
     if name == "token_overlap":
         return isinstance(evaluation, Similarity)
@@ -128,4 +145,5 @@ def can_measure(name: Baseline, evaluation: Evaluation) -> bool:
         return isinstance(evaluation, FineTunedEvaluation)
     if name == "whitening" and evaluation.name.startswith(MTEB):
         return False  # a task embeds its texts in several calls, which would be whitened apart
-    return name not in NO_WEIGHTS or not isinstance(evaluation, FineTunedEvaluation)
+    has_weights = name in BASELINES and name not in NO_WEIGHTS  # of a user's own, vectors alone are read
+    return has_weights or not isinstance(evaluation, FineTunedEvaluation)

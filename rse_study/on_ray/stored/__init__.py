@@ -20,7 +20,7 @@ from rse_study.results.files.result_file import EVALUATIONS_FILE, FILE_NAME, ITE
 from rse_study.results.files.schema import MODEL_FOLDER, baselines_folder, cell_folder, cells_folder
 from rse_study.storage.folders import SUFFIX, NodeCache, get_folder
 from rse_study.storage.storage import Storage, study_key
-from rse_study.study.definition.config import Baseline
+from rse_study.study.definition.own_baselines import OwnBaseline
 from rse_study.study.definition.parts import Resources
 from rse_study.training.materials import Materials, PrepareMaterials, identity_of
 from rse_study.training.trial import Trial
@@ -171,13 +171,20 @@ class Payloads:
             **self._shared(cell.trial),
         )
 
-    def of_baseline(self, baseline: Baseline, base: Trial, resources: Resources) -> BaselinePayload:
-        """Return the payload of a baseline of `base`, the study's base trial."""
-        folder, shared = self._files.baselines(), self._shared(base)
-        return BaselinePayload(baseline=baseline, folder=folder, resources=resources, **shared)
+    def of_baseline(
+        self,
+        baseline: str,
+        base: Trial,
+        resources: Resources,
+        own: OwnBaseline | None = None,
+        materials: Materials | None = None,
+    ) -> BaselinePayload:
+        """Return the payload of a baseline of `base`, the study's base trial, or of one with materials of its own."""
+        folder, shared = self._files.baselines(), self._shared(base, materials)
+        return BaselinePayload(baseline=baseline, own=own, folder=folder, resources=resources, **shared)
 
-    def _shared(self, trial: Trial) -> dict[str, Any]:
-        materials = self._files.hand_out(self._materials.of(trial))
+    def _shared(self, trial: Trial, own: Materials | None = None) -> dict[str, Any]:
+        materials = self._files.hand_out(own or self._materials.of(trial))
         storage = self._files.storage
         where = {"storage": storage.location, "patience_s": storage.patience_s} if storage else {}
         return {"trial": trial, "materials": materials, **where}

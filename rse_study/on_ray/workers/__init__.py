@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from rse_study.study.definition.config import Baseline
+from rse_study.study.definition.own_baselines import OwnBaseline
 from rse_study.study.definition.parts import Resources
 from rse_study.training.trial import Trial
 
@@ -37,7 +37,10 @@ class Payload:
 class BaselinePayload(Payload):
     """One baseline of the base, for a task that scores it."""
 
-    baseline: Baseline
+    baseline: str
+    """subject of its scores"""
+    own: OwnBaseline | None = None
+    """what the study says of an encoder of the user's own"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,13 +1,15 @@
 """The study: a question, a base trial, the grid or space around it."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
+    Discriminator,
     Field,
     NonNegativeInt,
     PositiveInt,
     PrivateAttr,
+    Tag,
     field_validator,
     model_serializer,
     model_validator,
@@ -24,6 +26,7 @@ from rse_study.spec import Spec, field
 from rse_study.storage import check_location
 from rse_study.study.definition import parts
 from rse_study.study.definition.domains import AnyDomain, Domain, FactorDomain, FiniteDomain
+from rse_study.study.definition.own_baselines import OwnBaseline, as_list
 from rse_study.study.definition.reading import with_todays_keys
 from rse_study.training.classifier import FineTuning
 from rse_study.training.trial import Trial
@@ -58,6 +61,12 @@ REMOVED = {
 DESIGN = ("factorial", "resolution")
 Baseline = Literal[
     "token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening", "adversarial"
+]
+
+
+AskedBaseline = Annotated[
+    Annotated[Baseline, Tag("name")] | Annotated[dict[str, OwnBaseline], Field(min_length=1), Tag("own")],
+    Discriminator(lambda given: "own" if isinstance(given, dict) else "name"),
 ]
 
 
@@ -167,8 +176,9 @@ class Study(Spec):
     """the most that it may cost"""
     storage: str = ""
     """folder that all nodes see, or URL (s3, gs), of what nodes of a cluster exchange; empty: the study's own folder"""
-    baselines: tuple[Baseline, ...] = ("token_overlap", "untrained", "start")
-    """cls, mean, first_last, whitening: the base's weights pooled so, without training or template"""
+    baselines: tuple[AskedBaseline, ...] = ("token_overlap", "untrained", "start")
+    """cls, mean, first_last, whitening: the base's weights pooled so, without training or template; encoders of your
+    own by name, `{E5: {encoder: intfloat/e5-small}}`, in the list or instead of it, beside the default ones"""
 
     _written_evaluations: tuple[Any, ...] = PrivateAttr(())
 
@@ -201,6 +211,11 @@ class Study(Spec):
             raise ValueError(f"{problem.what}: {problem.rule}. {problem.remedy}") from None
         return storage
 
+    @field_validator("baselines", mode="before")
+    @classmethod
+    def _read_mapping(cls, given: Any) -> Any:
+        return as_list(given, cls.model_fields["baselines"].default)
+
     @field_validator("evaluations")
     @classmethod
     def _expand_patterns(cls, evaluations: tuple[AskedEvaluation, ...]) -> tuple[AskedEvaluation, ...]:
@@ -210,6 +225,20 @@ class Study(Spec):
     def own_files(self) -> tuple[OwnPairs | OwnLabelled, ...]:
         """Its evaluations on files of the user's own."""
         return tuple(one for one in self.evaluations if isinstance(one, OwnFile))
+
+    def located_files(self) -> Iterator[tuple[str, str]]:
+        """Yield where a file of the user's own is named, and its path."""
+        yield from (("evaluations", one.path) for one in self.own_files)
+        yield from (
+            (f"baselines.{name}.vectors", one.vectors)
+            for name, one in self.own_baselines.items()
+            if one.vectors
+        )
+
+    @property
+    def own_baselines(self) -> dict[str, OwnBaseline]:
+        """Its baselines of the user's own, by name."""
+        return {name: own for one in self.baselines if not isinstance(one, str) for name, own in one.items()}
 
     @property
     def evaluation_names(self) -> tuple[str, ...]:
