@@ -1,13 +1,13 @@
 """Scores of a study's baselines and kept models, if need be in a thread."""
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from math import isfinite
 from queue import SimpleQueue
 from threading import Event, Thread
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import ray
 
@@ -21,12 +21,11 @@ from rse_study.results.files.backup import BACKUP_SECONDS
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Result
 from rse_study.results.files.schema import baselines_folder
-from rse_study.results.records import CellRecord, EvaluationRow
+from rse_study.results.records import BASELINES, CellRecord, EvaluationRow
 from rse_study.search.choice import best_first
 from rse_study.study.baselines import can_measure, measure_baseline_once
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.own_baselines import OwnBaseline
-from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 
 WITHOUT_ENCODER = "token_overlap"
@@ -46,11 +45,19 @@ class Scoring:
     callback: StudyCallback
     evaluations: Sequence[Evaluation]
     judges: Sequence[Evaluation]
-    own: Mapping[str, tuple[OwnBaseline, Materials]] = field(default_factory=dict)
-    """baselines of the user's own by subject"""
     _carried: dict[str, ray.ObjectRef] = field(default_factory=dict)
     _best: tuple[str, int, float] | None = None
     """identity, step and objective"""
+
+    @cached_property
+    def own(self) -> dict[str, OwnBaseline]:
+        """The user's own baselines by subject; read first where the ledger may be."""
+        record, own = self.ledger.study(), self.study.own_baselines
+        return (
+            {subject: own[name] for subject, name in record.baselines.items() if name in own}
+            if record
+            else {}
+        )
 
     @property
     def by_cells(self) -> list[Evaluation]:
@@ -65,17 +72,16 @@ class Scoring:
         """
         lacking = list(self._lacking([*self.judges, *self.by_cells]))
         if self.study.resources.gpus:
-            free = [WITHOUT_ENCODER, *(name for name, (own, _) in self.own.items() if own.vectors)]
+            free = {WITHOUT_ENCODER, *(name for name, one in self.own.items() if one.vectors)}
             lacking = [(name, asked) for name, asked in lacking if name in free]
         return self._measured(lacking)
 
     def _measured(self, wanted: Sequence[tuple[str, list[Evaluation]]]) -> Iterator[list[EvaluationRow]]:
-        base, say = self.base, self.callback.message
         for name, lacking in wanted:
+            base = self.own.get(name, self.base)
             on_progress = partial(self.callback.advanced, f"baseline {name}, evaluations")
-            own, materials = self.own.get(name) or (None, self.materials.of(base))
-            given: dict[str, Any] = {"on_progress": on_progress, "own": own, "say": say}
-            yield measure_baseline_once(name, base, materials, lacking, **given)
+            materials = self.materials.of(base)
+            yield measure_baseline_once(name, base, materials, lacking, on_progress=on_progress)
 
     def everything(self, cells: Sequence[Cell], runtime: RayRuntime) -> None:
         """Measure and enter all missing scores, then delete models not to be kept."""
@@ -112,7 +118,7 @@ class Scoring:
         of_weights = [one for one in self.evaluations if one.name not in of_vectors]
         for name, lacking in self._lacking([*of_vectors.values(), *of_weights]):
             runtime.open(study.resources)
-            payload = runtime.payloads.of_baseline(name, self.base, study.resources, *self.own.get(name, ()))
+            payload = runtime.payloads.of_baseline(name, self.own.get(name, self.base), study.resources)
             together = [one for one in lacking if one.name in of_vectors]
             parts = [together] * bool(together) + [[one] for one in lacking if one.name not in of_vectors]
             yield from (start_scoring(payload, [self._carry(one) for one in part]) for part in parts)
@@ -126,7 +132,7 @@ class Scoring:
     def _lacking(self, evaluations: Sequence[Evaluation]) -> Iterator[tuple[str, list[Evaluation]]]:
         """Yield baselines with the evaluations on which they have no score."""
         scored = self._scored()
-        for name in [*(one for one in self.study.baselines if isinstance(one, str)), *self.own]:
+        for name in (*filter(BASELINES.__contains__, self.study.baselines), *self.own):
             measurable = [one for one in evaluations if can_measure(name, one)]
             lacking = [one for one in measurable if _key(name, one) not in scored]
             if lacking:

@@ -1,6 +1,6 @@
 """One run of a study, by the only process that writes its ledger."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -27,7 +27,6 @@ from rse_study.search.state import search_state
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.space import Axis
-from rse_study.study.own_encoders import own_materials
 from rse_study.study.pending import PendingRevision, known_cells, pending_revision
 from rse_study.study.planning.footprint import trials_of
 from rse_study.study.planning.plan import check_hours, plan_study
@@ -73,26 +72,18 @@ class StudyRun:
         if max_hours and self.checked.rows:
             self._refuse_long_grid(max_hours)
         evaluations, judges = [self.read(name) for name in study.evaluation_names], judges_of(base)
-        own, folders = study.own_baselines, study_folders(self.checked.folder, data_dir())
-        theirs = {name: own_materials(name, one, base, *folders) for name, one in own.items()}
-        self._freeze(base, evaluations, judges, theirs)
+        self._freeze(base, evaluations, judges)
         self._ended = {cell.identity for cell in records if cell.status in FINISHED}
         ledger, callback = self.ledger, self.callback
-        names = ledger.study().baselines
         self._scoring = Scoring(
-            study, self.checked.base, self.files, ledger, self.materials, callback, evaluations, judges,
-            {subject: (own[name], theirs[name]) for subject, name in names.items() if name in own},
-        )  # fmt: skip
+            study, self.checked.base, self.files, ledger, self.materials, callback, evaluations, judges
+        )
 
-    def _freeze(
-        self,
-        base: Materials,
-        evaluations: list[Evaluation],
-        judges: Sequence[Evaluation],
-        own: Mapping[str, Materials],
-    ) -> None:
+    def _freeze(self, base: Materials, evaluations: list[Evaluation], judges: Sequence[Evaluation]) -> None:
         """Enter the study as it is now, with the provenance of its numbers."""
-        study, record = self.study, study_record(self.checked, base.dev, evaluations, judges, own)
+        study, folders = self.study, study_folders(self.checked.folder, data_dir())
+        own = self.materials.find_own(study, self.checked.base, *folders)
+        record = study_record(self.checked, base.dev, evaluations, judges, own)
         before = self.ledger.study()
         self.ledger.freeze(record, change_between(before, record) if before else "created")
         self.ledger.close_attempts(DRIVER_ENDED)
@@ -100,7 +91,7 @@ class StudyRun:
         if materials.get("base") != base.fingerprints["base"]:  # a ledger that was rebuilt does not know
             reason = "baselines: the base's weights have changed, or may have"
             self.ledger.withdraw_evaluations(BASELINES.keys(), reason)
-        if gone := before and before.baselines.keys() - record.baselines.keys():
+        if gone := before.baselines.keys() - record.baselines.keys() if before else ():
             self.ledger.withdraw_evaluations(gone, f"baselines changed or removed: {', '.join(sorted(gone))}")
         is_conditional, folder = self.checked.space.is_conditional, self.checked.folder
         described = describe_sampler(study.sampler, is_conditional=is_conditional, folder=folder)

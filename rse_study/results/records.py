@@ -40,8 +40,9 @@ TRAINING_FREE = {
 }
 BASELINES = {**ALWAYS_SHOWN, **TRAINING_FREE, "adversarial": "adversarial fine-tuning"}
 """Shipped baselines and their display names; the first three are shown whether measured or not."""
-OWN_BASELINE = "baseline: "
-"""Beginning of the key of a user's own among a study's fingerprints; the name of no evaluation begins so."""
+OWN_BASELINE = (
+    "baseline: "  # beginning of the key of a user's own among a study's fingerprints, and of no evaluation's
+)
 
 
 def evaluation_name(task: str, split: str, preset: str) -> str:

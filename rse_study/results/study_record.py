@@ -7,17 +7,9 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from rse_study.errors import InputError
+from rse_study.results import records
 from rse_study.results.manipulation import ManipulationCheck
-from rse_study.results.records import (
-    BASELINES,
-    LESS_IS_BETTER,
-    OWN_BASELINE,
-    POINTS,
-    Direction,
-    Measure,
-    Record,
-    unit_by_name,
-)
+from rse_study.results.records import LESS_IS_BETTER, POINTS, Direction, Measure, Record, unit_by_name
 from rse_study.results.settings import ConfirmSettings, StudySettings
 
 OWN_COLUMNS = frozenset((
@@ -145,13 +137,13 @@ class StudyRecord(Record):
 
     @property
     def baselines(self) -> dict[str, str]:
-        """Display names of all baselines by subject, shipped ones first.
+        """Display names of all baselines by subject, the shipped ones first.
 
         The subject of a user's own has its fingerprint: a score of other weights is another subject's.
         """
-        own = [key for key in self.fingerprints if key.startswith(OWN_BASELINE)]
-        names = {key: key.removeprefix(OWN_BASELINE) for key in own}
-        return BASELINES | {f"{names[key]}:{self.fingerprints[key][:16]}": names[key] for key in own}
+        own = [key for key in self.fingerprints if key.startswith(records.OWN_BASELINE)]
+        names = {key: key.removeprefix(records.OWN_BASELINE) for key in own}
+        return records.BASELINES | {f"{names[key]}:{self.fingerprints[key][:16]}": names[key] for key in own}
 
     @property
     def all_objectives(self) -> tuple[ObjectiveRecord, ...]:

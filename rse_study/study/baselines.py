@@ -1,11 +1,11 @@
 """Baselines: the rows that every report shows beside the trials."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import torch
 
@@ -22,7 +22,6 @@ from rse_study.results.files.result_file import write_evaluations, written_rows
 from rse_study.results.records import BASELINES, EvaluationRow
 from rse_study.spec import fingerprint_of
 from rse_study.study.definition.own_baselines import OwnBaseline
-from rse_study.study.own_encoders import own_embed
 from rse_study.training.arithmetic import provenance
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
@@ -36,70 +35,54 @@ NO_WEIGHTS = ("untrained", "whitening")  # they have no trained weights that cou
 
 def measure_baseline_once(
     name: str,
-    trial: Trial,
+    trial: Trial | OwnBaseline,
     materials: Materials,
     evaluations: Sequence[Evaluation],
     device: str = "cpu",
     on_progress: ProgressCallback = lambda done, total: None,
-    own: OwnBaseline | None = None,
-    say: Callable[[str], None] = lambda text: None,
 ) -> list[EvaluationRow]:
     """Return a baseline's rows, read from disk if another study measured them.
 
-    All studies with the same base share them, and those of an encoder of a user's own, whatever its name.
+    All studies with the same base share them, and those of an encoder of a user's own, whatever it is called.
     """
-    given: dict[str, Any] = {"device": device, "on_progress": on_progress, "own": own, "say": say}
-    measure = partial(measure_baseline, name, trial, materials, **given)
+    shared = name.rpartition(":")[2]
+    measure = partial(measure_baseline, shared, trial, materials, device=device, on_progress=on_progress)
     if "base" not in materials.fingerprints:
         return measure(evaluations)
-    folder = materials.corpus.parent / FOLDER / _key(trial if own is None else None, materials, device)[:32]
-    shared = name.rpartition(":")[2]
+    folder = materials.corpus.parent / FOLDER / _key(trial, materials, device)[:32]
     known = written_rows(folder, shared, {(one.name, one.fingerprint) for one in evaluations})
     lacking = [one for one in evaluations if one.name not in {row.evaluation for row in known}]
     measured = measure(lacking) if lacking else []
     if measured:
         with suppress(OSError):  # the corpus may be in a read-only folder
-            write_evaluations(folder, _of_subject(shared, measured))
-    return [*_of_subject(name, known), *measured]
+            write_evaluations(folder, measured)
+    return [row.model_copy(update={"subject": name}) for row in (*known, *measured)]
 
 
-def _of_subject(name: str, rows: Sequence[EvaluationRow]) -> list[EvaluationRow]:
-    return [row.model_copy(update={"subject": name}) for row in rows]
-
-
-def _key(trial: Trial | None, materials: Materials, device: str) -> str:
-    reading = {} if trial is None else {**trial.encoder.reading(), "semantics": trial.encoder.semantics}
-    return fingerprint_of(
-        {
-            "base": materials.fingerprints["base"],
-            **reading,
-            "decides": what_decides(provenance(torch.device(device))),
-        }
-    )
+def _key(trial: Trial | OwnBaseline, materials: Materials, device: str) -> str:
+    decides = what_decides(provenance(torch.device(device)))
+    content = {"base": materials.fingerprints["base"], "decides": decides}
+    if isinstance(trial, Trial):
+        content |= {**trial.encoder.reading(), "semantics": trial.encoder.semantics}
+    return fingerprint_of(content)
 
 
 def measure_baseline(
     name: str,
-    trial: Trial,
+    trial: Trial | OwnBaseline,
     materials: Materials,
     evaluations: Sequence[Evaluation],
     folder: Path | None = None,
     device: str = "cpu",
     on_progress: ProgressCallback = lambda done, total: None,
-    own: OwnBaseline | None = None,
-    say: Callable[[str], None] = lambda text: None,
 ) -> list[EvaluationRow]:
-    """Return every evaluation's rows for a baseline, named as in `BASELINES`.
+    """Return every evaluation's rows for a baseline of a trial, named as in `BASELINES`, or a user's own.
 
     Fine-tuned classifiers and attacks are left in `folder`; its owner removes the classifiers once no other
     baseline, which may share them, is left.
     """
-    if own is not None:
-        embed = own_embed(name.rpartition(":")[0], own, materials, device)
-        rows = score_model(ScoredModel(name, embed), evaluations, on_progress)
-        if lost := getattr(embed, "num_without", 0):
-            say(f"baseline {name.rpartition(':')[0]}: {lost:,} texts have no known word, and a zero vector")
-        return rows
+    if isinstance(trial, OwnBaseline):
+        return score_model(ScoredModel(name, trial.embed(materials, device)), evaluations, on_progress)
     if name == "token_overlap":
         similarities = [one for one in evaluations if isinstance(one, Similarity)]
         return [row for one in similarities for row in one.score_overlap(name)]
@@ -145,5 +128,5 @@ def can_measure(name: str, evaluation: Evaluation) -> bool:
         return isinstance(evaluation, FineTunedEvaluation)
     if name == "whitening" and evaluation.name.startswith(MTEB):
         return False  # a task embeds its texts in several calls, which would be whitened apart
-    has_weights = name in BASELINES and name not in NO_WEIGHTS  # of a user's own, vectors alone are read
+    has_weights = name in BASELINES and name not in NO_WEIGHTS  # of a user's own, there are vectors alone
     return has_weights or not isinstance(evaluation, FineTunedEvaluation)

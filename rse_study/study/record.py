@@ -12,7 +12,7 @@ from rse_study.data.attack_sets import name_of
 from rse_study.data.labelled import StsPairs
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.sts import Similarity, aggregation_of, title_of
-from rse_study.results.records import COSTS, OWN_BASELINE
+from rse_study.results.records import COSTS
 from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRecord
 from rse_study.spec import hash_file
 from rse_study.study.checking.edges import checks_of
@@ -30,10 +30,9 @@ def study_record(
     dev: StsPairs,
     evaluations: Sequence[Evaluation] = (),
     judges: Sequence[Evaluation] = (),
-    own_baselines: Mapping[str, Materials] = MappingProxyType({}),
+    own_baselines: Mapping[str, str] = MappingProxyType({}),
 ) -> StudyRecord:
     """Return the resolved study, with every default and every axis written out."""
-    own = {f"{OWN_BASELINE}{name}": one.fingerprints["base"] for name, one in own_baselines.items()}
     study = checked.study
     trials = [row.trial for row in checked.rows] or [branch.base for _, branch in checked.space.branches()]
     first, *others = (objective_record(one, study, dev) for one in study.all_objectives)
@@ -49,7 +48,7 @@ def study_record(
         rungs=checked.rungs,
         evaluations=study.evaluation_names,
         measures=tuple(measure for evaluation in evaluations for measure in evaluation.measures),
-        fingerprints={one.name: one.fingerprint for one in (*judges, *evaluations)} | own,
+        fingerprints={one.name: one.fingerprint for one in (*judges, *evaluations)} | dict(own_baselines),
         search_seed=study.search_seed,
         checks=checks_of(trials),
         unchecked=tuple(dict.fromkeys(one.method.name for one in trials if not one.method.checks)),

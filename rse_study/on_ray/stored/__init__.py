@@ -18,8 +18,10 @@ from rse_study.on_ray.workers.workplace import StoredFolder, storage_cache
 from rse_study.results.files.atomic import write_whole
 from rse_study.results.files.result_file import EVALUATIONS_FILE, FILE_NAME, ITEMS_FILE
 from rse_study.results.files.schema import MODEL_FOLDER, baselines_folder, cell_folder, cells_folder
+from rse_study.results.records import OWN_BASELINE
 from rse_study.storage.folders import SUFFIX, NodeCache, get_folder
 from rse_study.storage.storage import Storage, study_key
+from rse_study.study.definition.config import Study
 from rse_study.study.definition.own_baselines import OwnBaseline
 from rse_study.study.definition.parts import Resources
 from rse_study.training.materials import Materials, PrepareMaterials, identity_of
@@ -138,11 +140,18 @@ class MaterialsCache:
         self._prepare = prepare
         self._prepared: dict[Hashable, Materials] = {}
 
-    def of(self, trial: Trial) -> Materials:
+    def of(self, trial: Trial | OwnBaseline) -> Materials:
         needs = trial.needs()
-        if needs not in self._prepared:
+        if isinstance(trial, Trial) and needs not in self._prepared:
             self._prepared[needs] = self._prepare(trial)
         return self._prepared[needs]
+
+    def find_own(self, study: Study, base: Trial, *folders: Path) -> dict[str, str]:
+        """Prepare the study's own baselines; return their fingerprints, as its record has them."""
+        for one in study.own_baselines.values():
+            self._prepared[one.needs()] = one.materials(self.of(base), *folders)
+        own = {name: self.of(one).fingerprints["base"] for name, one in study.own_baselines.items()}
+        return {f"{OWN_BASELINE}{name}": fingerprint for name, fingerprint in own.items()}
 
     def identify(self, trial: Trial, seed: int) -> str:
         return identity_of(trial, seed, self.of(trial))
@@ -171,20 +180,13 @@ class Payloads:
             **self._shared(cell.trial),
         )
 
-    def of_baseline(
-        self,
-        baseline: str,
-        base: Trial,
-        resources: Resources,
-        own: OwnBaseline | None = None,
-        materials: Materials | None = None,
-    ) -> BaselinePayload:
-        """Return the payload of a baseline of `base`, the study's base trial, or of one with materials of its own."""
-        folder, shared = self._files.baselines(), self._shared(base, materials)
-        return BaselinePayload(baseline=baseline, own=own, folder=folder, resources=resources, **shared)
+    def of_baseline(self, baseline: str, base: Trial | OwnBaseline, resources: Resources) -> BaselinePayload:
+        """Return the payload of a baseline of `base`, the study's base trial, or of a user's own."""
+        folder, shared = self._files.baselines(), self._shared(base)
+        return BaselinePayload(baseline=baseline, folder=folder, resources=resources, **shared)
 
-    def _shared(self, trial: Trial, own: Materials | None = None) -> dict[str, Any]:
-        materials = self._files.hand_out(own or self._materials.of(trial))
+    def _shared(self, trial: Trial | OwnBaseline) -> dict[str, Any]:
+        materials = self._files.hand_out(self._materials.of(trial))
         storage = self._files.storage
         where = {"storage": storage.location, "patience_s": storage.patience_s} if storage else {}
         return {"trial": trial, "materials": materials, **where}

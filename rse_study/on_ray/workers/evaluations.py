@@ -77,7 +77,7 @@ def evaluate_baseline(payload: BaselinePayload, *evaluations: Evaluation) -> lis
     if not any(isinstance(one, FineTunedEvaluation) for one in evaluations):
         with workplace(payload, evaluations=evaluations) as here:
             return measure_baseline_once(
-                name, payload.trial, here.materials, here.evaluations, payload.device, own=payload.own
+                name, payload.trial, here.materials, here.evaluations, payload.device
             )
     with (
         workplace(payload, names=[outcomes], evaluations=evaluations) as here,

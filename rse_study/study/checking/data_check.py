@@ -15,15 +15,12 @@ from rse_study.data.corpus import Corpus, TextFiles, check_corpus, find_text
 from rse_study.data.hub import Dataset, check_dataset
 from rse_study.data.lexicons import wordnet_archive
 from rse_study.data.readers import read_dev, read_sts
-from rse_study.data.text_files import find_file
-from rse_study.data.word_vectors import WordVectors
 from rse_study.downstream import sets_of, sets_of_recipe
 from rse_study.errors import InputError
 from rse_study.evaluation import BUILTIN
 from rse_study.evaluation.attacks.attack_recipe import Resource
 from rse_study.evaluation.attacks.recipes import recipes_with
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.own_baselines import OwnBaseline
 from rse_study.training.materials import require_generator
 from rse_study.training.trial import Trial
 
@@ -45,7 +42,7 @@ def check_data(checked: CheckedStudy, data_dir: Path, *, is_run: bool = False) -
         *needed,
         *_evaluations(checked, data_dir),
         *_judges(*trials[0], where, data_dir),
-        *_own_baselines(checked, data_dir),
+        *_own_baselines(checked, *study_folders(checked.folder, data_dir)),
     ]
 
 
@@ -140,10 +137,8 @@ def models_of_study(checked: CheckedStudy) -> dict[hub_models.Model, str]:
     )
     if is_asked and masked_lm not in ("", *hub_models.OUR_OWN):
         places.setdefault((masked_lm, "main"), "attacks.masked_lm")
-    for name, own in checked.study.own_baselines.items():
-        if own.encoder:
-            places.setdefault((own.encoder, own.revision), f"baselines.{name}.encoder")
-    return places
+    own = [(name, one) for name, one in checked.study.own_baselines.items() if one.encoder]
+    return {(one.encoder, one.revision): f"baselines.{name}.encoder" for name, one in own} | places
 
 
 def models_of(trials: Iterable[tuple[str, Trial]]) -> dict[hub_models.Model, str]:
@@ -215,24 +210,11 @@ def _evaluations(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:
                 yield _problem_at(what, problem, checked.where)
 
 
-def _own_baselines(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:
-    """Yield what is wrong with the files of baselines of the user's own, without reading them to the end."""
-    folders = study_folders(checked.folder, data_dir)
+def _own_baselines(checked: CheckedStudy, *folders: Path) -> Iterator[InputError]:
+    """Yield what is wrong with baselines of the user's own."""
     for name, own in checked.study.own_baselines.items():
-        find = partial(check_own_files, own, *folders)
-        for what, problem in _tried(f"baselines.{name} = {own.encoder or own.vectors!r}", find):
+        for what, problem in _tried(f"baselines.{name}", partial(own.check, *folders)):
             yield _problem_at(what, problem, checked.where)
-
-
-def check_own_files(own: OwnBaseline, *folders: Path) -> None:
-    """Check the beginning of word vectors, and the modules of an encoder that is on this machine."""
-    if own.vectors:
-        WordVectors(find_file(own.vectors, *folders))
-    folder = hub_models.described_folder((own.encoder, own.revision), *folders) if own.encoder else None
-    if folder and not (folder / hub_models.MODULES).is_file():
-        rule = "sentence-transformers loads it whole by that file; it would guess a pooling without"
-        remedy = "Save it by sentence-transformers, or `rse-study export` a cell"
-        raise InputError(f"has no {hub_models.MODULES}", where=str(folder), rule=rule, remedy=remedy)
 
 
 def _judges(at: str, trial: Trial, where: str, data_dir: Path) -> Iterator[InputError]:
@@ -285,7 +267,8 @@ def needs_of(checked: CheckedStudy) -> Needs:
     )
     sets = [*(by_path[path].name for path in paths if path in by_path), *of_trials, *of_evaluations]
     paths += [name for trial in trials for name in trial.selection.files]
-    paths += [path for _, path in checked.study.located_files()]
+    paths += [one.path for one in checked.study.own_files]
+    paths += [one.vectors for one in checked.study.own_baselines.values() if one.vectors]
     return Needs(
         sets=tuple(dict.fromkeys(sets)),
         texts=tuple(dict.fromkeys(path for path in paths if path not in by_path)),

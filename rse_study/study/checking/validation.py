@@ -15,7 +15,7 @@ from rse_study.results.row_names import names_of_rows
 from rse_study.search.state import most_cells_by_stage
 from rse_study.study.checking import RULES, RULES_OF_TRIALS, broken_rules, edges, search_methods
 from rse_study.study.checking import rules_of_search as rules_of_search  # enters its rules
-from rse_study.study.checking.rules import own_baselines, own_evaluations
+from rse_study.study.checking.rules import own_evaluations
 from rse_study.study.definition.config import Grid, Study
 from rse_study.study.definition.content import PartialStudy, partial_study, read_content
 from rse_study.study.definition.domains import Domain
@@ -25,7 +25,7 @@ from rse_study.study.definition.rows import Row, rows_of
 from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
 
-OWN = (own_evaluations, own_baselines, search_methods.own_sampler, search_methods.own_rule)
+OWN = (own_evaluations, search_methods.own_sampler, search_methods.own_rule)
 """rules of classes that a study names, each of the study and the folder of its file"""
 
 
@@ -196,10 +196,8 @@ def _warnings(study: Study, space: Space[Trial], rows: Sequence[Row], folder: Pa
 
 
 def _starts_without_baselines(study: Study, rows: Sequence[Row]) -> Iterator[str]:
-    own, measured = (
-        study.base.encoder.name,
-        [one for one in study.baselines if isinstance(one, str) and one != "token_overlap"],
-    )
+    own, of_base = study.base.encoder.name, [one for one in study.baselines if isinstance(one, str)]
+    measured = [one for one in of_base if one != "token_overlap"]
     others = list(dict.fromkeys(row.trial.encoder.name for row in rows if row.trial.encoder.name != own))
     if others and measured:
         yield (

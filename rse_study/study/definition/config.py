@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
+    BeforeValidator,
     Discriminator,
     Field,
     NonNegativeInt,
@@ -176,7 +177,11 @@ class Study(Spec):
     """the most that it may cost"""
     storage: str = ""
     """folder that all nodes see, or URL (s3, gs), of what nodes of a cluster exchange; empty: the study's own folder"""
-    baselines: tuple[AskedBaseline, ...] = ("token_overlap", "untrained", "start")
+    baselines: Annotated[tuple[AskedBaseline, ...], BeforeValidator(as_list)] = (
+        "token_overlap",
+        "untrained",
+        "start",
+    )
     """cls, mean, first_last, whitening: the base's weights pooled so, without training or template; encoders of your
     own by name, `{E5: {encoder: intfloat/e5-small}}`, in the list or instead of it, beside the default ones"""
 
@@ -211,11 +216,6 @@ class Study(Spec):
             raise ValueError(f"{problem.what}: {problem.rule}. {problem.remedy}") from None
         return storage
 
-    @field_validator("baselines", mode="before")
-    @classmethod
-    def _read_mapping(cls, given: Any) -> Any:
-        return as_list(given, cls.model_fields["baselines"].default)
-
     @field_validator("evaluations")
     @classmethod
     def _expand_patterns(cls, evaluations: tuple[AskedEvaluation, ...]) -> tuple[AskedEvaluation, ...]:
@@ -225,15 +225,6 @@ class Study(Spec):
     def own_files(self) -> tuple[OwnPairs | OwnLabelled, ...]:
         """Its evaluations on files of the user's own."""
         return tuple(one for one in self.evaluations if isinstance(one, OwnFile))
-
-    def located_files(self) -> Iterator[tuple[str, str]]:
-        """Yield where a file of the user's own is named, and its path."""
-        yield from (("evaluations", one.path) for one in self.own_files)
-        yield from (
-            (f"baselines.{name}.vectors", one.vectors)
-            for name, one in self.own_baselines.items()
-            if one.vectors
-        )
 
     @property
     def own_baselines(self) -> dict[str, OwnBaseline]:

@@ -1,15 +1,36 @@
-"""Encoders of a user's own as baselines, as a study writes them."""
+"""Encoders of a user's own as baselines: settings, what identifies them, and their vectors."""
 
+import inspect
+import logging
+import re
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pydantic import model_validator
 
-from rse_study.data.hub_models import OUR_OWN
-from rse_study.errors import InputError
-from rse_study.registry import ClassPath, class_of, source_of_class
-from rse_study.results.records import BASELINES
-from rse_study.spec import Spec, field
+from rse_study.data import hub_models
+from rse_study.data.text_files import find_file, number_of, read_lines
+from rse_study.errors import InputError, first_line
+from rse_study.registry import ClassPath, class_of, construct, source_of_class
+from rse_study.results.records import ALWAYS_SHOWN, BASELINES
+from rse_study.spec import Spec, field, fingerprint_of, hash_file
+from rse_study.storage.folders import fingerprint_of_folder
+from rse_study.training.materials import Materials
+
+
+def as_list(given: Any) -> Any:
+    """Return baselines as a list, in which shipped ones are names; a mapping adds to those by default."""
+    if isinstance(given, dict):
+        given = [
+            *ALWAYS_SHOWN,
+            *({name: own} for name, own in given.items() if own or name not in ALWAYS_SHOWN),
+        ]
+    if not isinstance(given, list | tuple):
+        return given
+    return [next((name for name in BASELINES if one in ({name: None}, {name: {}})), one) for one in given]
 
 
 class OwnBaseline(Spec):
@@ -28,39 +49,151 @@ class OwnBaseline(Spec):
 
     @model_validator(mode="after")
     def _is_of_one_kind(self) -> "OwnBaseline":
-        if [self.encoder, self.class_, self.vectors].count("") + (self.class_ is None) != 2:
-            raise ValueError("must have one of `encoder`, `class` and `vectors`. Keep one of them")
-        if not self.encoder and (self.prompt is not None or self.revision != "main"):
-            raise ValueError("`prompt` and `revision` are an encoder's alone. Remove them")
-        if self.encoder in OUR_OWN:
-            rule = f"{self.encoder!r} is no model of sentence-transformers, but an asset that `base` may name"
-            raise ValueError(f"{rule}. Name a folder or a model on the hub")
+        is_of_encoder = self.prompt is not None or self.revision != "main"
+        if sum(map(bool, (self.encoder, self.class_, self.vectors))) != 1 or (
+            is_of_encoder and not self.encoder
+        ):
+            rule = (
+                "must have one of `encoder`, `class` and `vectors`; `prompt` and `revision` go with `encoder`"
+            )
+            raise ValueError(f"{rule}. Remove the others")
         return self
 
-    def class_named(self, name: str) -> str:
-        """Name its class as the study does."""
-        return f"baselines.{name}.class = {self.class_!r}"
+    needs = Spec.fingerprint
+    """by which its materials are kept, as those of a trial are"""
 
-    def source(self, name: str, folder: Path) -> str:
-        """Return the source of a class in a file beside the study, else nothing; InputError if none can call it."""
-        if self.class_ is None:
-            return ""
-        what = self.class_named(name)
-        source = source_of_class(self.class_, what=what, folder=folder)
-        if not any("__call__" in vars(one) for one in class_of("", self.class_, what=what).__mro__):
-            raise InputError(
-                what, rule="lacks __call__(texts)", remedy="It returns an array [n d] for n texts"
+    @property
+    def _what(self) -> str:
+        return f"baselines: class = {self.class_!r}"
+
+    def _source(self, folder: Path) -> str:
+        """Return the source of its class if that lies beside the study."""
+        callable_, path = ["collections.abc.Callable"], self.class_ or ""
+        return source_of_class(path, what=self._what, folder=folder, bases=callable_) if path else ""
+
+    def check(self, *folders: Path) -> None:
+        """Raise InputError for what is missing or malformed, as far as nothing must be loaded."""
+        self._source(folders[0])
+        if self.vectors:
+            WordVectors(find_file(self.vectors, *folders))
+        model = (self.encoder, self.revision)
+        folder = hub_models.described_folder(model, *folders) if self.encoder else None
+        if self.encoder in hub_models.OUR_OWN or (folder and not (folder / hub_models.MODULES).is_file()):
+            rule = f"a model of sentence-transformers, which alone is loaded whole, has {hub_models.MODULES}"
+            remedy = "Save it by sentence-transformers; of a cell, `rse-study export` does so"
+            raise InputError("is none of sentence-transformers", where=self.encoder, rule=rule, remedy=remedy)
+
+    def materials(self, base: Materials, *folders: Path) -> Materials:
+        """Return its materials: its folder or file in the base's place, the source of its class in the optimizer's."""
+        from rse_study.assets.store import fingerprint_of_model  # transformers
+
+        name = (
+            str(find_file(self.vectors, *folders))
+            if self.vectors
+            else hub_models.local_name(self.encoder, *folders)
+        )
+        source, path = self._source(folders[0]), Path(name)
+        if self.class_:
+            content = fingerprint_of([source, inspect.getsource(class_of("", self.class_, what=self._what))])
+        elif path.exists():
+            content = fingerprint_of_folder(path) if path.is_dir() else hash_file(path)
+        else:
+            content = fingerprint_of_model(name, self.revision)
+        # By name@commit, a storage gets the revision.
+        fingerprints = {"base": fingerprint_of([content, self.prompt, self.semantics]), "encoder": content}
+        return replace(base, base=name, optimizer=source, fingerprints=fingerprints)
+
+    def embed(self, materials: Materials, device: str) -> Any:
+        """Return what makes vectors [n d] of n texts."""
+        if self.vectors:
+            return WordVectors(Path(materials.base))
+        if self.class_:
+            cls = class_of(materials.optimizer, self.class_, what=self._what)
+            return OwnClass(construct(cls, settings={}, named=self.class_, what=self._what), self._what)
+        from rse_study.models.export import WholeModel  # torch
+
+        return WholeModel(materials.base, device, revision=self.revision, prompt=self.prompt)
+
+
+class OwnClass:
+    """Vectors of a user's own object: list[str] -> array [n d]; InputError for anything else."""
+
+    def __init__(self, made: Any, what: str) -> None:
+        self._made, self._what, self._size = made, what, 0
+
+    def __call__(self, texts: list[str]) -> np.ndarray:
+        try:
+            given = self._made(list(texts))
+            given = (
+                given.detach().float().cpu() if hasattr(given, "detach") else given
+            )  # of torch, on any device
+            vectors = np.asarray(given, np.float64)
+            said = f"returns an array {[*vectors.shape]} for {len(texts):,} texts"
+        except (Exception, SystemExit) as error:
+            vectors, said = np.zeros(0), f"fails ({type(error).__name__}: {first_line(error)})"
+        self._size = self._size or vectors.size // max(1, len(texts))
+        is_finite = np.isfinite(vectors).all()
+        if vectors.shape != (len(texts), self._size) or not is_finite:
+            remedy = (
+                "For n texts it must return n vectors of one length, every time, without NaN: an array [n d]"
             )
-        return source
+            said += "" if is_finite else ", with values that are not finite"
+            raise InputError(self._what, rule=said, remedy=remedy)
+        return vectors
 
 
-def as_list(given: Any, by_default: tuple[str, ...]) -> Any:
-    """Return baselines as a list, in which a shipped one is its name.
+MOST_BYTES = 20_000_000_000  # GloVe's largest, 840B, has 5.7 GB
+# Words and punctuation apart, and clitics as in the Penn Treebank's tokens, of which GloVe was made: do n't, it 's.
+_TOKEN = re.compile(r"\w+?(?=n't\b)|n't\b|'(?:s|m|d|ll|re|ve)\b|\w+|[^\w\s]")
+logger = logging.getLogger(__name__)
 
-    A mapping adds its own to those that a study has by default.
+
+class WordVectors:
+    """Mean of the vectors of a text's known words, lower-cased: list[str] -> array [n d]; 0 without any.
+
+    Words may contain blanks; of a word's lines the first counts. Only words that were met are kept. Raises InputError
+    with the number of a malformed line.
     """
-    if isinstance(given, dict):
-        given = [*by_default, *({name: own} for name, own in given.items() if own or name not in by_default)]
-    if not isinstance(given, list | tuple):
-        return given
-    return [next((name for name in BASELINES if one in ({name: None}, {name: {}})), one) for one in given]
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._known = path, dict[str, np.ndarray | None]()
+        first = next(read_lines(path, MOST_BYTES), "").strip(" ").split(" ")
+        self._has_header = len(first) == 2 and all(re.fullmatch("[0-9]+", cell) for cell in first)
+        self._size = int(first[1]) if self._has_header else len(first) - 1
+        if next(self._read(None), None) is None:
+            raise self._malformed(1 + self._has_header)
+
+    def __call__(self, texts: list[str]) -> np.ndarray:
+        tokens, lost = [_TOKEN.findall(text.lower()) for text in texts], 0
+        if new := {token for own in tokens for token in own} - self._known.keys():
+            self._known |= dict.fromkeys(new) | dict(reversed([*self._read(new)]))
+        means = np.zeros((len(texts), self._size), np.float32)
+        for mean, own in zip(means, tokens, strict=True):
+            known = [vector for token in own if (vector := self._known[token]) is not None]
+            mean[:] = np.mean(known, axis=0) if known else 0
+            lost += not known
+        if lost:
+            logger.warning(
+                "%s: %d of %d texts have no known word, and a zero vector", self._path, lost, len(texts)
+            )
+        return means
+
+    def _read(self, wanted: set[str] | None) -> Iterator[tuple[str, np.ndarray]]:
+        """Yield the wanted words, or all, with their vectors; other lines are only counted."""
+        for number, line in enumerate(read_lines(self._path, MOST_BYTES), start=1):
+            word, *cells = line.rstrip(" ").rsplit(" ", self._size)
+            if number > self._has_header:
+                is_read = wanted is None or word in wanted
+                vector = np.array([number_of(cell) for cell in cells] if is_read else [], np.float32)
+                if len(cells) != self._size or not cells or not np.isfinite(vector).all():
+                    raise self._malformed(number)
+                if is_read:
+                    yield word, vector
+
+    def _malformed(self, number: int) -> InputError:
+        what, rule = (
+            "is no word with its vector",
+            "a line is a word and as many numbers as the first, with blanks between",
+        )
+        remedy = "Mend the line, or fetch the file again; `n d` may stand above the vectors"
+        return InputError(what, where=f"{self._path}:{number}", rule=rule, remedy=remedy)
