@@ -202,7 +202,8 @@ def _names(checked: CheckedStudy) -> Iterator[tuple[str, str]]:
     """Yield the names of models, corpora, pairs and modules that may be paths, and where each stands."""
     yield from ((name, at) for (name, _), at in models_of_study(checked).items())
     yield from ((one.path, "evaluations") for one in checked.study.own_files)
-    yield from ((one.vectors, f"baselines.{name}") for name, one in checked.study.own_baselines.items())
+    own = [(name, one) for name, one in checked.study.own_baselines.items() if one.vectors]
+    yield from ((one.vectors, f"baselines.{name}.vectors") for name, one in own)
     for at, trial in trials_that_differ(checked):
         source = trial.corpus.source
         if isinstance(source, TextFiles):

@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from math import isfinite
 from queue import SimpleQueue
 from threading import Event, Thread
@@ -25,7 +25,6 @@ from rse_study.results.records import BASELINES, CellRecord, EvaluationRow
 from rse_study.search.choice import best_first
 from rse_study.study.baselines import can_measure, measure_baseline_once
 from rse_study.study.definition.config import Study
-from rse_study.study.definition.own_baselines import OwnBaseline
 from rse_study.training.trial import Trial
 
 WITHOUT_ENCODER = "token_overlap"
@@ -49,16 +48,6 @@ class Scoring:
     _best: tuple[str, int, float] | None = None
     """identity, step and objective"""
 
-    @cached_property
-    def own(self) -> dict[str, OwnBaseline]:
-        """The user's own baselines by subject; read first where the ledger may be."""
-        record, own = self.ledger.study(), self.study.own_baselines
-        return (
-            {subject: own[name] for subject, name in record.baselines.items() if name in own}
-            if record
-            else {}
-        )
-
     @property
     def by_cells(self) -> list[Evaluation]:
         """Evaluations of vectors alone, which a cell's own process measures."""
@@ -72,13 +61,13 @@ class Scoring:
         """
         lacking = list(self._lacking([*self.judges, *self.by_cells]))
         if self.study.resources.gpus:
-            free = {WITHOUT_ENCODER, *(name for name, one in self.own.items() if one.vectors)}
+            free = {WITHOUT_ENCODER, *(name for name, one in self.materials.own.items() if one.vectors)}
             lacking = [(name, asked) for name, asked in lacking if name in free]
         return self._measured(lacking)
 
     def _measured(self, wanted: Sequence[tuple[str, list[Evaluation]]]) -> Iterator[list[EvaluationRow]]:
         for name, lacking in wanted:
-            base = self.own.get(name, self.base)
+            base = self.materials.own.get(name, self.base)
             on_progress = partial(self.callback.advanced, f"baseline {name}, evaluations")
             materials = self.materials.of(base)
             yield measure_baseline_once(name, base, materials, lacking, on_progress=on_progress)
@@ -118,7 +107,9 @@ class Scoring:
         of_weights = [one for one in self.evaluations if one.name not in of_vectors]
         for name, lacking in self._lacking([*of_vectors.values(), *of_weights]):
             runtime.open(study.resources)
-            payload = runtime.payloads.of_baseline(name, self.own.get(name, self.base), study.resources)
+            payload = runtime.payloads.of_baseline(
+                name, self.materials.own.get(name, self.base), study.resources
+            )
             together = [one for one in lacking if one.name in of_vectors]
             parts = [together] * bool(together) + [[one] for one in lacking if one.name not in of_vectors]
             yield from (start_scoring(payload, [self._carry(one) for one in part]) for part in parts)
@@ -132,7 +123,7 @@ class Scoring:
     def _lacking(self, evaluations: Sequence[Evaluation]) -> Iterator[tuple[str, list[Evaluation]]]:
         """Yield baselines with the evaluations on which they have no score."""
         scored = self._scored()
-        for name in (*filter(BASELINES.__contains__, self.study.baselines), *self.own):
+        for name in (*filter(BASELINES.__contains__, self.study.baselines), *self.materials.own):
             measurable = [one for one in evaluations if can_measure(name, one)]
             lacking = [one for one in measurable if _key(name, one) not in scored]
             if lacking:

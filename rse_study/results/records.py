@@ -41,8 +41,13 @@ TRAINING_FREE = {
 BASELINES = {**ALWAYS_SHOWN, **TRAINING_FREE, "adversarial": "adversarial fine-tuning"}
 """Shipped baselines and their display names; the first three are shown whether measured or not."""
 OWN_BASELINE = (
-    "baseline: "  # beginning of the key of a user's own among a study's fingerprints, and of no evaluation's
+    "baseline: "  # begins the key of a user's own among a study's fingerprints, and no evaluation's
 )
+
+
+def own_subject(name: str, fingerprint: str) -> str:
+    """Return the subject of the scores of a user's own baseline; other weights are another subject."""
+    return f"{name}:{fingerprint[:16]}"
 
 
 def evaluation_name(task: str, split: str, preset: str) -> str:

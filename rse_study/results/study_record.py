@@ -137,13 +137,11 @@ class StudyRecord(Record):
 
     @property
     def baselines(self) -> dict[str, str]:
-        """Display names of all baselines by subject, the shipped ones first.
-
-        The subject of a user's own has its fingerprint: a score of other weights is another subject's.
-        """
-        own = [key for key in self.fingerprints if key.startswith(records.OWN_BASELINE)]
-        names = {key: key.removeprefix(records.OWN_BASELINE) for key in own}
-        return records.BASELINES | {f"{names[key]}:{self.fingerprints[key][:16]}": names[key] for key in own}
+        """Display names of all baselines by subject, the shipped ones first."""
+        named = {key.partition(records.OWN_BASELINE)[2]: one for key, one in self.fingerprints.items()}
+        return records.BASELINES | {
+            records.own_subject(name, one): name for name, one in named.items() if name
+        }
 
     @property
     def all_objectives(self) -> tuple[ObjectiveRecord, ...]:

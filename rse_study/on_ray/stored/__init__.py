@@ -18,7 +18,7 @@ from rse_study.on_ray.workers.workplace import StoredFolder, storage_cache
 from rse_study.results.files.atomic import write_whole
 from rse_study.results.files.result_file import EVALUATIONS_FILE, FILE_NAME, ITEMS_FILE
 from rse_study.results.files.schema import MODEL_FOLDER, baselines_folder, cell_folder, cells_folder
-from rse_study.results.records import OWN_BASELINE
+from rse_study.results.records import OWN_BASELINE, own_subject
 from rse_study.storage.folders import SUFFIX, NodeCache, get_folder
 from rse_study.storage.storage import Storage, study_key
 from rse_study.study.definition.config import Study
@@ -139,6 +139,8 @@ class MaterialsCache:
     def __init__(self, prepare: PrepareMaterials) -> None:
         self._prepare = prepare
         self._prepared: dict[Hashable, Materials] = {}
+        self.own: dict[str, OwnBaseline] = {}
+        """baselines of the user's own by subject"""
 
     def of(self, trial: Trial | OwnBaseline) -> Materials:
         needs = trial.needs()
@@ -148,10 +150,11 @@ class MaterialsCache:
 
     def find_own(self, study: Study, base: Trial, *folders: Path) -> dict[str, str]:
         """Prepare the study's own baselines; return their fingerprints, as its record has them."""
-        for one in study.own_baselines.values():
-            self._prepared[one.needs()] = one.materials(self.of(base), *folders)
-        own = {name: self.of(one).fingerprints["base"] for name, one in study.own_baselines.items()}
-        return {f"{OWN_BASELINE}{name}": fingerprint for name, fingerprint in own.items()}
+        found = {one: one.materials(self.of(base), *folders) for one in study.own_baselines.values()}
+        self._prepared |= {one.needs(): materials for one, materials in found.items()}
+        fingerprints = {name: found[one].fingerprints["base"] for name, one in study.own_baselines.items()}
+        self.own = {own_subject(name, fingerprints[name]): one for name, one in study.own_baselines.items()}
+        return {f"{OWN_BASELINE}{name}": fingerprint for name, fingerprint in fingerprints.items()}
 
     def identify(self, trial: Trial, seed: int) -> str:
         return identity_of(trial, seed, self.of(trial))

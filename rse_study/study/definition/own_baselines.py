@@ -59,67 +59,61 @@ class OwnBaseline(Spec):
             raise ValueError(f"{rule}. Remove the others")
         return self
 
-    needs = Spec.fingerprint
-    """by which its materials are kept, as those of a trial are"""
-
-    @property
-    def _what(self) -> str:
-        return f"baselines: class = {self.class_!r}"
+    needs = Spec.fingerprint  # by which its materials are kept, as those of a trial are
 
     def _source(self, folder: Path) -> str:
         """Return the source of its class if that lies beside the study."""
-        callable_, path = ["collections.abc.Callable"], self.class_ or ""
-        return source_of_class(path, what=self._what, folder=folder, bases=callable_) if path else ""
+        what, bases = f"baselines: class = {self.class_!r}", ["collections.abc.Callable"]
+        return source_of_class(self.class_, what=what, folder=folder, bases=bases) if self.class_ else ""
 
     def check(self, *folders: Path) -> None:
         """Raise InputError for what is missing or malformed, as far as nothing must be loaded."""
         self._source(folders[0])
         if self.vectors:
             WordVectors(find_file(self.vectors, *folders))
-        model = (self.encoder, self.revision)
+        model = self.encoder, self.revision
         folder = hub_models.described_folder(model, *folders) if self.encoder else None
         if self.encoder in hub_models.OUR_OWN or (folder and not (folder / hub_models.MODULES).is_file()):
-            rule = f"a model of sentence-transformers, which alone is loaded whole, has {hub_models.MODULES}"
+            rule = f"sentence-transformers loads a model of its own, with {hub_models.MODULES}"
             remedy = "Save it by sentence-transformers; of a cell, `rse-study export` does so"
-            raise InputError("is none of sentence-transformers", where=self.encoder, rule=rule, remedy=remedy)
+            raise InputError("is no such model", where=self.encoder, rule=rule, remedy=remedy)
 
     def materials(self, base: Materials, *folders: Path) -> Materials:
         """Return its materials: its folder or file in the base's place, the source of its class in the optimizer's."""
         from rse_study.assets.store import fingerprint_of_model  # transformers
 
-        name = (
-            str(find_file(self.vectors, *folders))
-            if self.vectors
-            else hub_models.local_name(self.encoder, *folders)
+        is_file, source = bool(self.vectors), self._source(folders[0])
+        name = str(
+            find_file(self.vectors, *folders) if is_file else hub_models.local_name(self.encoder, *folders)
         )
-        source, path = self._source(folders[0]), Path(name)
         if self.class_:
-            content = fingerprint_of([source, inspect.getsource(class_of("", self.class_, what=self._what))])
-        elif path.exists():
-            content = fingerprint_of_folder(path) if path.is_dir() else hash_file(path)
+            content = fingerprint_of([source, inspect.getsource(class_of("", self.class_, what=""))])
+        elif Path(name).is_dir():
+            content = fingerprint_of_folder(Path(name))
         else:
-            content = fingerprint_of_model(name, self.revision)
-        # By name@commit, a storage gets the revision.
-        fingerprints = {"base": fingerprint_of([content, self.prompt, self.semantics]), "encoder": content}
-        return replace(base, base=name, optimizer=source, fingerprints=fingerprints)
+            content = hash_file(Path(name)) if is_file else fingerprint_of_model(name, self.revision)
+        whole = fingerprint_of([content, self.prompt, self.semantics])
+        # "model" is name@commit of one on the hub, by which a storage gets its revision.
+        return replace(base, base=name, optimizer=source, fingerprints={"base": whole, "model": content})
 
     def embed(self, materials: Materials, device: str) -> Any:
         """Return what makes vectors [n d] of n texts."""
+        if self.class_:
+            return OwnClass(self.class_, materials.optimizer)
         if self.vectors:
             return WordVectors(Path(materials.base))
-        if self.class_:
-            cls = class_of(materials.optimizer, self.class_, what=self._what)
-            return OwnClass(construct(cls, settings={}, named=self.class_, what=self._what), self._what)
         from rse_study.models.export import WholeModel  # torch
 
         return WholeModel(materials.base, device, revision=self.revision, prompt=self.prompt)
 
 
 class OwnClass:
-    """Vectors of a user's own object: list[str] -> array [n d]; InputError for anything else."""
+    """Vectors of a user's own class: list[str] -> array [n d]; InputError for anything else."""
 
-    def __init__(self, made: Any, what: str) -> None:
-        self._made, self._what, self._size = made, what, 0
+    def __init__(self, path: str, source: str) -> None:
+        self._what, self._size = f"baselines: class = {path!r}", 0
+        cls = class_of(source, path, what=self._what)
+        self._made = construct(cls, settings={}, named=path, what=self._what)
 
     def __call__(self, texts: list[str]) -> np.ndarray:
         try:
@@ -128,16 +122,15 @@ class OwnClass:
                 given.detach().float().cpu() if hasattr(given, "detach") else given
             )  # of torch, on any device
             vectors = np.asarray(given, np.float64)
-            said = f"returns an array {[*vectors.shape]} for {len(texts):,} texts"
+            lost = f"{np.sum(~np.isfinite(vectors)):,} of its values are not finite"
+            said = f"returns an array {[*vectors.shape]} for {len(texts):,} texts, and {lost}"
         except (Exception, SystemExit) as error:
             vectors, said = np.zeros(0), f"fails ({type(error).__name__}: {first_line(error)})"
         self._size = self._size or vectors.size // max(1, len(texts))
-        is_finite = np.isfinite(vectors).all()
-        if vectors.shape != (len(texts), self._size) or not is_finite:
+        if vectors.shape != (len(texts), self._size) or not np.isfinite(vectors).all():
             remedy = (
                 "For n texts it must return n vectors of one length, every time, without NaN: an array [n d]"
             )
-            said += "" if is_finite else ", with values that are not finite"
             raise InputError(self._what, rule=said, remedy=remedy)
         return vectors
 
@@ -157,43 +150,35 @@ class WordVectors:
 
     def __init__(self, path: Path) -> None:
         self._path, self._known = path, dict[str, np.ndarray | None]()
-        first = next(read_lines(path, MOST_BYTES), "").strip(" ").split(" ")
-        self._has_header = len(first) == 2 and all(re.fullmatch("[0-9]+", cell) for cell in first)
+        first = next(read_lines(path, MOST_BYTES), "").split()
+        self._has_header = len(first) == 2 and all(map(str.isdecimal, first))
         self._size = int(first[1]) if self._has_header else len(first) - 1
-        if next(self._read(None), None) is None:
-            raise self._malformed(1 + self._has_header)
+        next(self._read(None), None)
 
     def __call__(self, texts: list[str]) -> np.ndarray:
-        tokens, lost = [_TOKEN.findall(text.lower()) for text in texts], 0
+        tokens = [_TOKEN.findall(text.lower()) for text in texts]
         if new := {token for own in tokens for token in own} - self._known.keys():
             self._known |= dict.fromkeys(new) | dict(reversed([*self._read(new)]))
-        means = np.zeros((len(texts), self._size), np.float32)
-        for mean, own in zip(means, tokens, strict=True):
-            known = [vector for token in own if (vector := self._known[token]) is not None]
-            mean[:] = np.mean(known, axis=0) if known else 0
-            lost += not known
-        if lost:
+        known = [[vector for one in own if (vector := self._known[one]) is not None] for own in tokens]
+        if lost := known.count([]):
             logger.warning(
                 "%s: %d of %d texts have no known word, and a zero vector", self._path, lost, len(texts)
             )
-        return means
+        none = [np.zeros(self._size, np.float32)]
+        return np.stack([np.mean(own or none, axis=0) for own in known])
 
     def _read(self, wanted: set[str] | None) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield the wanted words, or all, with their vectors; other lines are only counted."""
-        for number, line in enumerate(read_lines(self._path, MOST_BYTES), start=1):
+        """Yield the wanted words, or all, with their vectors; of other lines the numbers are only counted."""
+        lines = read_lines(self._path, MOST_BYTES) if self._size > 0 else [""]
+        for number, line in enumerate(lines, start=1):
             word, *cells = line.rstrip(" ").rsplit(" ", self._size)
-            if number > self._has_header:
-                is_read = wanted is None or word in wanted
-                vector = np.array([number_of(cell) for cell in cells] if is_read else [], np.float32)
-                if len(cells) != self._size or not cells or not np.isfinite(vector).all():
-                    raise self._malformed(number)
-                if is_read:
-                    yield word, vector
-
-    def _malformed(self, number: int) -> InputError:
-        what, rule = (
-            "is no word with its vector",
-            "a line is a word and as many numbers as the first, with blanks between",
-        )
-        remedy = "Mend the line, or fetch the file again; `n d` may stand above the vectors"
-        return InputError(what, where=f"{self._path}:{number}", rule=rule, remedy=remedy)
+            is_read = number > self._has_header and (wanted is None or word in wanted)
+            vector = np.array([number_of(cell) for cell in cells if is_read], np.float32)
+            if number > self._has_header and (
+                len(cells) != self._size or not cells or not np.isfinite(vector).all()
+            ):
+                rule = "a line is a word and as many numbers as the first has, with blanks between"
+                remedy = "Mend the line, or fetch the file again; `n d` may stand above the vectors"
+                raise InputError("is none", where=f"{self._path}:{number}", rule=rule, remedy=remedy)
+            if is_read:
+                yield word, vector
