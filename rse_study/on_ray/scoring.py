@@ -21,7 +21,7 @@ from rse_study.results.files.backup import BACKUP_SECONDS
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Result
 from rse_study.results.files.schema import baselines_folder
-from rse_study.results.records import BASELINES, CellRecord, EvaluationRow
+from rse_study.results.records import CellRecord, EvaluationRow
 from rse_study.search.choice import best_first
 from rse_study.study.baselines import can_measure, measure_baseline_once
 from rse_study.study.definition.config import Study
@@ -123,7 +123,7 @@ class Scoring:
     def _lacking(self, evaluations: Sequence[Evaluation]) -> Iterator[tuple[str, list[Evaluation]]]:
         """Yield baselines with the evaluations on which they have no score."""
         scored = self._scored()
-        for name in (*filter(BASELINES.__contains__, self.study.baselines), *self.materials.own):
+        for name in [*(one for one in self.study.baselines if isinstance(one, str)), *self.materials.own]:
             measurable = [one for one in evaluations if can_measure(name, one)]
             lacking = [one for one in measurable if _key(name, one) not in scored]
             if lacking:

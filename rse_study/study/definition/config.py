@@ -69,6 +69,7 @@ AskedBaseline = Annotated[
     Annotated[Baseline, Tag("name")] | Annotated[dict[str, OwnBaseline], Field(min_length=1), Tag("own")],
     Discriminator(lambda given: "own" if isinstance(given, dict) else "name"),
 ]
+AskedBaselines = Annotated[tuple[AskedBaseline, ...], BeforeValidator(as_list)]
 
 
 class Grid(Spec):
@@ -177,11 +178,7 @@ class Study(Spec):
     """the most that it may cost"""
     storage: str = ""
     """folder that all nodes see, or URL (s3, gs), of what nodes of a cluster exchange; empty: the study's own folder"""
-    baselines: Annotated[tuple[AskedBaseline, ...], BeforeValidator(as_list)] = (
-        "token_overlap",
-        "untrained",
-        "start",
-    )
+    baselines: AskedBaselines = ("token_overlap", "untrained", "start")
     """cls, mean, first_last, whitening: the base's weights pooled so, without training or template; encoders of your
     own by name, `{E5: {encoder: intfloat/e5-small}}`, in the list or instead of it, beside the default ones"""
 
