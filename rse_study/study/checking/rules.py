@@ -196,7 +196,7 @@ def _baselines(study: Study) -> RuleProblems:
     taken = {*BASELINES, *BASELINES.values(), BASE, *_RowsByName(study.grid or Grid()).names}
     for name in study.own_baselines:
         if name in taken or not re.fullmatch(r"(?!trial \d+$)\S(.{0,62}\S)?", name) or not name.isprintable():
-            rule = "a baseline or a row may have that name, or it is not 1 to 64 characters between no blanks"
+            rule = "must be 1 to 64 characters without a blank at an end, and no name of a row or shipped baseline"
             yield f"baselines: {name!r:.80}", rule, "Give it another one"
 
 

@@ -69,7 +69,10 @@ AskedBaseline = Annotated[
     Annotated[Baseline, Tag("name")] | Annotated[dict[str, OwnBaseline], Field(min_length=1), Tag("own")],
     Discriminator(lambda given: "own" if isinstance(given, dict) else "name"),
 ]
-AskedBaselines = Annotated[tuple[AskedBaseline, ...], BeforeValidator(as_list)]
+Written = tuple[AskedBaseline, ...] | dict[str, OwnBaseline | None]
+AskedBaselines = Annotated[
+    tuple[AskedBaseline, ...], BeforeValidator(as_list, json_schema_input_type=Written)
+]
 
 
 class Grid(Spec):
@@ -179,8 +182,7 @@ class Study(Spec):
     storage: str = ""
     """folder that all nodes see, or URL (s3, gs), of what nodes of a cluster exchange; empty: the study's own folder"""
     baselines: AskedBaselines = ("token_overlap", "untrained", "start")
-    """cls, mean, first_last, whitening: the base's weights pooled so, without training or template; encoders of your
-    own by name, `{E5: {encoder: intfloat/e5-small}}`, in the list or instead of it, beside the default ones"""
+    """cls, mean, first_last, whitening: the base's weights, untrained; {E5: {encoder: intfloat/e5-small}}: your own"""
 
     _written_evaluations: tuple[Any, ...] = PrivateAttr(())
 

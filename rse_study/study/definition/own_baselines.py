@@ -56,14 +56,14 @@ class OwnBaseline(Spec):
             rule = (
                 "must have one of `encoder`, `class` and `vectors`; `prompt` and `revision` go with `encoder`"
             )
-            raise ValueError(f"{rule}. Remove the others")
+            raise ValueError(f"{rule}. Write one of the three")
         return self
 
     needs = Spec.fingerprint  # by which its materials are kept, as those of a trial are
 
     def _source(self, folder: Path) -> str:
         """Return the source of its class if that lies beside the study."""
-        what, bases = f"baselines: class = {self.class_!r}", ["collections.abc.Callable"]
+        what, bases = f"baseline by class {self.class_!r}", ["collections.abc.Callable"]
         return source_of_class(self.class_, what=what, folder=folder, bases=bases) if self.class_ else ""
 
     def check(self, *folders: Path) -> None:
@@ -74,9 +74,11 @@ class OwnBaseline(Spec):
         model = self.encoder, self.revision
         folder = hub_models.described_folder(model, *folders) if self.encoder else None
         if self.encoder in hub_models.OUR_OWN or (folder and not (folder / hub_models.MODULES).is_file()):
-            rule = f"sentence-transformers loads a model of its own, with {hub_models.MODULES}"
+            rule = f"it has no {hub_models.MODULES}, by which it is loaded whole"
             remedy = "Save it by sentence-transformers; of a cell, `rse-study export` does so"
-            raise InputError("is no such model", where=self.encoder, rule=rule, remedy=remedy)
+            raise InputError(
+                "is no model of sentence-transformers", where=self.encoder, rule=rule, remedy=remedy
+            )
 
     def materials(self, base: Materials, *folders: Path) -> Materials:
         """Return its materials: its folder or file in the base's place, the source of its class in the optimizer's."""
@@ -111,7 +113,7 @@ class OwnClass:
     """Vectors of a user's own class: list[str] -> array [n d]; InputError for anything else."""
 
     def __init__(self, path: str, source: str) -> None:
-        self._what, self._size = f"baselines: class = {path!r}", 0
+        self._what, self._size = f"baseline by class {path!r}", 0
         cls = class_of(source, path, what=self._what)
         self._made = construct(cls, settings={}, named=path, what=self._what)
 
@@ -177,8 +179,9 @@ class WordVectors:
             if number > self._has_header and (
                 len(cells) != self._size or not cells or not np.isfinite(vector).all()
             ):
-                rule = "a line is a word and as many numbers as the first has, with blanks between"
+                rule = "a line is a word and as many numbers as the first one has, with blanks between"
                 remedy = "Mend the line, or fetch the file again; `n d` may stand above the vectors"
-                raise InputError("is none", where=f"{self._path}:{number}", rule=rule, remedy=remedy)
+                what = f"is no word with {max(1, self._size)} numbers"
+                raise InputError(what, where=f"{self._path}:{number}", rule=rule, remedy=remedy)
             if is_read:
                 yield word, vector
