@@ -51,10 +51,8 @@ def scores(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
     frames = [_baselines(contents, measure, metric) for measure, metric in scored.items()]
     frames += [_cells(contents, cells, measure, metric) for measure, metric in scored.items()]
     frame = pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
-    position = {
-        row: number
-        for number, row in enumerate(dict.fromkeys([*contents.study.baselines.values(), *cells["name"]]))
-    }
+    rows = dict.fromkeys([*contents.study.baselines.values(), *cells["name"]])
+    position = {row: number for number, row in enumerate(rows)}
     value = frame["value"].where(is_finite(frame["value"]))
     return frame.assign(position=frame["row"].map(position), value=value)[COLUMNS]
 

@@ -40,9 +40,8 @@ TRAINING_FREE = {
 }
 BASELINES = {**ALWAYS_SHOWN, **TRAINING_FREE, "adversarial": "adversarial fine-tuning"}
 """Shipped baselines and their display names; the first three are shown whether measured or not."""
-OWN_BASELINE = (
-    "baseline: "  # begins the key of a user's own among a study's fingerprints, and no evaluation's
-)
+# Begins the key of a user's own among a study's fingerprints, and of no evaluation.
+OWN_BASELINE = "baseline: "
 
 
 def own_subject(name: str, fingerprint: str) -> str:

@@ -139,9 +139,8 @@ class StudyRecord(Record):
     def baselines(self) -> dict[str, str]:
         """Display names of all baselines by subject, the shipped ones first."""
         named = {key.partition(records.OWN_BASELINE)[2]: one for key, one in self.fingerprints.items()}
-        return records.BASELINES | {
-            records.own_subject(name, one): name for name, one in named.items() if name
-        }
+        own = {records.own_subject(name, one): name for name, one in named.items() if name}
+        return records.BASELINES | own
 
     @property
     def all_objectives(self) -> tuple[ObjectiveRecord, ...]:

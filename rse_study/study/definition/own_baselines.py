@@ -24,10 +24,7 @@ from rse_study.training.materials import Materials
 def as_list(given: Any) -> Any:
     """Return baselines as a list, in which shipped ones are names; a mapping adds to those by default."""
     if isinstance(given, dict):
-        given = [
-            *ALWAYS_SHOWN,
-            *({name: own} for name, own in given.items() if own or name not in ALWAYS_SHOWN),
-        ]
+        given = [*ALWAYS_SHOWN, *({key: own} for key, own in given.items() if own or key not in ALWAYS_SHOWN)]
     if not isinstance(given, list | tuple):
         return given
     return [next((name for name in BASELINES if one in ({name: None}, {name: {}})), one) for one in given]
@@ -49,12 +46,10 @@ class OwnBaseline(Spec):
 
     @model_validator(mode="after")
     def _is_of_one_kind(self) -> "OwnBaseline":
-        is_of_encoder = self.prompt is not None or self.revision != "main"
-        if sum(map(bool, (self.encoder, self.class_, self.vectors))) != 1 or (
-            is_of_encoder and not self.encoder
-        ):
+        kinds = [one for one in (self.encoder, self.class_, self.vectors) if one]
+        if len(kinds) != 1 or (not self.encoder and (self.prompt, self.revision) != (None, "main")):
             rule = (
-                "must have one of `encoder`, `class` and `vectors`; `prompt` and `revision` go with `encoder`"
+                "must have one of `encoder`, `class` and `vectors`; `prompt` and `revision` are an encoder's"
             )
             raise ValueError(f"{rule}. Write one of the three")
         return self
@@ -74,26 +69,25 @@ class OwnBaseline(Spec):
         model = self.encoder, self.revision
         folder = hub_models.described_folder(model, *folders) if self.encoder else None
         if self.encoder in hub_models.OUR_OWN or (folder and not (folder / hub_models.MODULES).is_file()):
-            rule = f"it has no {hub_models.MODULES}, by which it is loaded whole"
+            what, rule = "is no model of sentence-transformers", f"it has no {hub_models.MODULES}"
             remedy = "Save it by sentence-transformers; of a cell, `rse-study export` does so"
-            raise InputError(
-                "is no model of sentence-transformers", where=self.encoder, rule=rule, remedy=remedy
-            )
+            raise InputError(what, where=self.encoder, rule=rule, remedy=remedy)
 
     def materials(self, base: Materials, *folders: Path) -> Materials:
         """Return its materials: its folder or file in the base's place, the source of its class in the optimizer's."""
         from rse_study.assets.store import fingerprint_of_model  # transformers
 
-        is_file, source = bool(self.vectors), self._source(folders[0])
-        name = str(
-            find_file(self.vectors, *folders) if is_file else hub_models.local_name(self.encoder, *folders)
-        )
+        name, source = hub_models.local_name(self.encoder, *folders), self._source(folders[0])
         if self.class_:
             content = fingerprint_of([source, inspect.getsource(class_of("", self.class_, what=""))])
-        elif Path(name).is_dir():
-            content = fingerprint_of_folder(Path(name))
+        elif self.vectors:
+            name = str(find_file(self.vectors, *folders))
+            content = hash_file(Path(name))
         else:
-            content = hash_file(Path(name)) if is_file else fingerprint_of_model(name, self.revision)
+            is_folder = Path(name).is_dir()
+            content = (
+                fingerprint_of_folder(Path(name)) if is_folder else fingerprint_of_model(name, self.revision)
+            )
         whole = fingerprint_of([content, self.prompt, self.semantics])
         # "model" is name@commit of one on the hub, by which a storage gets its revision.
         return replace(base, base=name, optimizer=source, fingerprints={"base": whole, "model": content})
@@ -120,19 +114,15 @@ class OwnClass:
     def __call__(self, texts: list[str]) -> np.ndarray:
         try:
             given = self._made(list(texts))
-            given = (
-                given.detach().float().cpu() if hasattr(given, "detach") else given
-            )  # of torch, on any device
-            vectors = np.asarray(given, np.float64)
+            is_tensor = hasattr(given, "detach")  # of torch, on any device
+            vectors = np.asarray(given.detach().float().cpu() if is_tensor else given, np.float64)
             lost = f"{np.sum(~np.isfinite(vectors)):,} of its values are not finite"
             said = f"returns an array {[*vectors.shape]} for {len(texts):,} texts, and {lost}"
         except (Exception, SystemExit) as error:
             vectors, said = np.zeros(0), f"fails ({type(error).__name__}: {first_line(error)})"
         self._size = self._size or vectors.size // max(1, len(texts))
         if vectors.shape != (len(texts), self._size) or not np.isfinite(vectors).all():
-            remedy = (
-                "For n texts it must return n vectors of one length, every time, without NaN: an array [n d]"
-            )
+            remedy = "For n texts it must return n finite vectors, always of one length: an array [n d]"
             raise InputError(self._what, rule=said, remedy=remedy)
         return vectors
 
