@@ -124,7 +124,7 @@ def source_of_class(path: str, *, what: str, folder: Path, bases: Sequence[str] 
 
 
 def class_of(source: str, path: str, *, what: str) -> type:
-    """Return the class in a source that `source_of_class` gave; without one, import it."""
+    """Return the class in a source from `source_of_class`; without one, import it."""
     module_name, _, cls = path.partition(":")
     name = f"{module_name.replace('.', '_')}_{fingerprint_of(source)[:12]}" if source else module_name
     if source and name not in sys.modules:

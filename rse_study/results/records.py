@@ -45,7 +45,7 @@ OWN_BASELINE = "baseline: "
 
 
 def own_subject(name: str, fingerprint: str) -> str:
-    """Return the subject of the scores of a user's own baseline; other weights are another subject."""
+    """Return the subject of a user's own baseline; other weights are another one."""
     return f"{name}:{fingerprint[:16]}"
 
 

@@ -76,7 +76,7 @@ def measure_baseline(
     device: str = "cpu",
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> list[EvaluationRow]:
-    """Return every evaluation's rows for a baseline of a trial, named as in `BASELINES`, or a user's own.
+    """Return every evaluation's rows for a baseline of `BASELINES` or a user's own.
 
     Fine-tuned classifiers and attacks are left in `folder`; its owner removes the classifiers once no other
     baseline, which may share them, is left.

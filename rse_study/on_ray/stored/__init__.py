@@ -149,7 +149,7 @@ class MaterialsCache:
         return self._prepared[needs]
 
     def find_own(self, study: Study, base: Trial, *folders: Path) -> dict[str, str]:
-        """Prepare the study's own baselines; return their fingerprints, as its record has them."""
+        """Prepare the user's own baselines; return fingerprints as a record has them."""
         found = {one: one.materials(self.of(base), *folders) for one in study.own_baselines.values()}
         self._prepared |= {one.needs(): materials for one, materials in found.items()}
         fingerprints = {name: found[one].fingerprints["base"] for name, one in study.own_baselines.items()}
@@ -184,7 +184,7 @@ class Payloads:
         )
 
     def of_baseline(self, baseline: str, base: Trial | OwnBaseline, resources: Resources) -> BaselinePayload:
-        """Return the payload of a baseline of `base`, the study's base trial, or of a user's own."""
+        """Return the payload of a baseline of the base trial, or of a user's own."""
         folder, shared = self._files.baselines(), self._shared(base)
         return BaselinePayload(baseline=baseline, folder=folder, resources=resources, **shared)
 

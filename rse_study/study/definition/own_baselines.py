@@ -1,4 +1,4 @@
-"""Encoders of a user's own as baselines: settings, what identifies them, and their vectors."""
+"""Encoders of a user's own as baselines: settings, materials, and vectors."""
 
 import inspect
 import logging
@@ -22,7 +22,7 @@ from rse_study.training.materials import Materials
 
 
 def as_list(given: Any) -> Any:
-    """Return baselines as a list, in which shipped ones are names; a mapping adds to those by default."""
+    """Return baselines as a list with names of shipped ones; a mapping adds to them."""
     if isinstance(given, dict):
         given = [*ALWAYS_SHOWN, *({key: own} for key, own in given.items() if own or key not in ALWAYS_SHOWN)]
     if not isinstance(given, list | tuple):
@@ -31,7 +31,7 @@ def as_list(given: Any) -> Any:
 
 
 class OwnBaseline(Spec):
-    """An encoder of a user's own, which is measured as shipped baselines of vectors are."""
+    """An encoder of a user's own, which is measured as shipped baselines are."""
 
     encoder: str = ""
     """folder or hub name that sentence-transformers loads whole, with all its modules and its own max length"""
@@ -62,7 +62,7 @@ class OwnBaseline(Spec):
         return source_of_class(self.class_, what=what, folder=folder, bases=bases) if self.class_ else ""
 
     def check(self, *folders: Path) -> None:
-        """Raise InputError for what is missing or malformed, as far as nothing must be loaded."""
+        """Raise InputError for what is missing or malformed; load nothing."""
         self._source(folders[0])
         if self.vectors:
             WordVectors(find_file(self.vectors, *folders))
@@ -74,7 +74,10 @@ class OwnBaseline(Spec):
             raise InputError(what, where=self.encoder, rule=rule, remedy=remedy)
 
     def materials(self, base: Materials, *folders: Path) -> Materials:
-        """Return its materials: its folder or file in the base's place, the source of its class in the optimizer's."""
+        """Return its materials, with its folder or file in the base's place.
+
+        The source of its class is in the optimizer's.
+        """
         from rse_study.assets.store import fingerprint_of_model  # transformers
 
         name, source = hub_models.local_name(self.encoder, *folders), self._source(folders[0])
@@ -104,7 +107,10 @@ class OwnBaseline(Spec):
 
 
 class OwnClass:
-    """Vectors of a user's own class: list[str] -> array [n d]; InputError for anything else."""
+    """Vectors of a user's own class: list[str] -> array [n d].
+
+    Raises InputError for anything else, and for vectors of another length than before.
+    """
 
     def __init__(self, path: str, source: str) -> None:
         self._what, self._size = f"baseline by class {path!r}", 0
@@ -134,10 +140,11 @@ logger = logging.getLogger(__name__)
 
 
 class WordVectors:
-    """Mean of the vectors of a text's known words, lower-cased: list[str] -> array [n d]; 0 without any.
+    """Mean of the vectors of a text's known words: list[str] -> array [n d].
 
-    Words may contain blanks; of a word's lines the first counts. Only words that were met are kept. Raises InputError
-    with the number of a malformed line.
+    Texts are lower-cased; one without a known word has a zero vector. Words of the file may contain blanks; of a
+    word's lines the first counts. Only words that were met are kept. Raises InputError with the number of a malformed
+    line; of other words than these, numbers are counted and not read.
     """
 
     def __init__(self, path: Path) -> None:
