@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import torch
 
@@ -61,7 +61,7 @@ def measure_baseline_once(
 
 def _key(trial: Trial | OwnBaseline, materials: Materials, device: str) -> str:
     decides = what_decides(provenance(torch.device(device)))
-    content = {"base": materials.fingerprints["base"], "decides": decides}
+    content: dict[str, Any] = {"base": materials.fingerprints["base"], "decides": decides}
     if isinstance(trial, Trial):
         content |= {**trial.encoder.reading(), "semantics": trial.encoder.semantics}
     return fingerprint_of(content)

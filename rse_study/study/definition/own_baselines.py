@@ -54,7 +54,9 @@ class OwnBaseline(Spec):
             raise ValueError(f"{rule}. Write one of the three")
         return self
 
-    needs = Spec.fingerprint  # by which its materials are kept, as those of a trial are
+    def needs(self) -> str:
+        """Return the key by which its materials are kept, as those of a trial are."""
+        return self.fingerprint()
 
     def _source(self, folder: Path) -> str:
         """Return the source of its class if that lies beside the study."""
