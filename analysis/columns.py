@@ -47,9 +47,10 @@ def _is_asked(metric: str, asked: Iterable[str], evaluations: pd.DataFrame) -> b
 def _with_baselines(scores: comparisons.Scores, reader: Reader, metric: str) -> comparisons.Scores:
     values, evaluations = comparisons.by_subject(reader, metric), reader.evaluations()
     worthless = evaluations[evaluations["degenerate"] & evaluations["metric"].isin(metric.split(MINUS))]
-    degenerate = [BASELINES[name] for name in dict.fromkeys(worthless["subject"]) if name in BASELINES]
-    for label in reversed(BASELINES.values()):
-        scores = with_baseline(scores, label, values)
+    study, names = reader.study(), reader.study().baselines
+    degenerate = [names[name] for name in dict.fromkeys(worthless["subject"]) if name in names]
+    for label in reversed(names.values()):
+        scores = with_baseline(scores, label, values, study)
     return replace(scores, degenerate_rows=(*degenerate, *scores.degenerate_rows))
 
 

@@ -19,7 +19,7 @@ def _name(cell: TableCell) -> str:
 
 def _printed_name(cell: TableCell) -> str:
     """Name a baseline as the paper does, too: BERT (before training)."""
-    theirs = cell.column.called.get(cell.row, "") if cell.row in BASELINES.values() else ""
+    theirs = cell.column.called.get(cell.row, "") if cell.is_fixed or cell.row in BASELINES.values() else ""
     return f"{theirs} ({_name(cell)})" if theirs else _name(cell)
 
 

@@ -132,7 +132,7 @@ def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
     measured = measured_scores(reader, [claim.measure for claim in claims if claim.measure])
     measured |= {column.heading: scores for column, scores in columns}
     printed = {} if columns else printed_values(table)
-    known = baseline_scores(reader.evaluations(), study.objective.evaluation).dropna(subset="value")
+    known = baseline_scores(study, reader.evaluations(), study.objective.evaluation).dropna(subset="value")
     return Comparison(
         name=study.name,
         label=label_of(study.objective),

@@ -10,7 +10,7 @@ from analysis.formats import decimals_of
 from rse_study.frames.study_results import StudyResults
 from rse_study.results.comparing.item_contrasts import MeasuredItems, measured_items
 from rse_study.results.reader import Reader
-from rse_study.results.records import ALWAYS_SHOWN, BASELINES, COSTS, FINISHED, POINTS, SELECTING
+from rse_study.results.records import ALWAYS_SHOWN, COSTS, FINISHED, POINTS, SELECTING
 from rse_study.results.row_checks import RowChecks, row_checks
 from rse_study.results.row_names import names_of_cells
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord
@@ -199,11 +199,11 @@ def objective_decimals(objective: ObjectiveRecord) -> int:
     return decimals_of(objective.evaluation, fine=4) if objective.evaluation else 4
 
 
-def baseline_scores(evaluations: pd.DataFrame, metric: str) -> pd.DataFrame:
+def baseline_scores(study: StudyRecord, evaluations: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Return the baselines on one evaluation: subject, label, value, degenerate."""
     matching = evaluations[evaluations["metric"] == metric].set_index("subject")
     shown = {*ALWAYS_SHOWN, *evaluations["subject"]}
-    rows = [(subject, label) for subject, label in BASELINES.items() if subject in shown]
+    rows = [(subject, label) for subject, label in study.baselines.items() if subject in shown]
     frame = pd.DataFrame(rows, columns=["subject", "label"])
     return frame.assign(
         value=frame["subject"].map(matching["value"]).astype(float),

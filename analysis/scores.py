@@ -9,7 +9,7 @@ from analysis.contents import BASE, Contents, baseline_scores, label_of, read_co
 from analysis.search import confirmed
 from rse_study.results.comparing.criterion import is_finite
 from rse_study.results.reader import Reader
-from rse_study.results.records import BASELINES, LARGEST
+from rse_study.results.records import LARGEST
 from rse_study.results.study_record import StudyRecord
 
 NOT_MEASURED = "not measured"
@@ -48,12 +48,11 @@ def scores(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
     model, which may be NaN (status `undefined`). Rows keep the order of `cells`.
     """
     scored = measures_of(contents.study, contents.label)
-    frames = [_baselines(contents.evaluations, measure, metric) for measure, metric in scored.items()]
+    frames = [_baselines(contents, measure, metric) for measure, metric in scored.items()]
     frames += [_cells(contents, cells, measure, metric) for measure, metric in scored.items()]
     frame = pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
-    position = {
-        row: number for number, row in enumerate(dict.fromkeys([*BASELINES.values(), *cells["name"]]))
-    }
+    rows = dict.fromkeys([*contents.study.baselines.values(), *cells["name"]])
+    position = {row: number for number, row in enumerate(rows)}
     value = frame["value"].where(is_finite(frame["value"]))
     return frame.assign(position=frame["row"].map(position), value=value)[COLUMNS]
 
@@ -68,8 +67,8 @@ def result_cells(contents: Contents) -> pd.DataFrame:
     return contents.stage("grid") if contents.study.kind == "grid" else confirmed(contents)
 
 
-def _baselines(evaluations: pd.DataFrame, measure: str, metric: str) -> pd.DataFrame:
-    found = baseline_scores(evaluations, metric)
+def _baselines(contents: Contents, measure: str, metric: str) -> pd.DataFrame:
+    found = baseline_scores(contents.study, contents.evaluations, metric)
     known = found[["value", "degenerate"]].values
     status = [_status("complete", value, flag or pd.notna(value)) for value, flag in known]
     fixed = {"kind": "baseline", "trial": pd.NA, "seed": pd.NA, "measure": measure, "status": status}
@@ -170,7 +169,7 @@ def as_text(reader: Reader) -> pd.DataFrame:
     if contents.study.kind == "grid":
         rows = scores(contents, contents.stage("grid"))
         return flat(show_scores(rows, contents.decimals_by_measure, (contents.label,)))
-    above = baseline_scores(contents.evaluations, contents.study.objective.evaluation)
+    above = baseline_scores(contents.study, contents.evaluations, contents.study.objective.evaluation)
     shown = show_trials(contents, search.trials(contents), above)
     return with_confirmed(contents, shown)
 

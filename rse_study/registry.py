@@ -8,12 +8,15 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from importlib.machinery import PathFinder
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import AfterValidator
 
 from rse_study.errors import InputError, first_line
+from rse_study.spec import fingerprint_of
 
 T = TypeVar("T")
 
@@ -102,6 +105,38 @@ def import_class(path: str, *, what: str, folder: Path = Path(), bases: Sequence
         rule = f"lacks {', '.join(sorted(vars(cls)['__abstractmethods__']))}"
         raise InputError(what, rule=rule, remedy="Define what its base class leaves open")
     return cls
+
+
+def source_of_class(path: str, *, what: str, folder: Path, bases: Sequence[str] = ()) -> str:
+    """Import a class; return the source of a file beside the study, else nothing.
+
+    No worker finds such a file: `class_of` makes the class there.
+    """
+    import_class(path, what=what, folder=folder, bases=bases)
+    name = path.partition(":")[0]
+    file = Path(str(getattr(sys.modules[name], "__file__", None)))
+    if file.parent.resolve() in (folder.resolve(), Path.cwd()):
+        return file.read_text(encoding="utf-8")
+    if not PathFinder.find_spec(name.partition(".")[0], sys.path):
+        rule, remedy = "is in a package that no worker finds", "Put it into one file, or install the package"
+        raise InputError(what, rule=rule, remedy=remedy)
+    return ""
+
+
+def class_of(source: str, path: str, *, what: str) -> type:
+    """Return the class in a source from `source_of_class`; without one, import it."""
+    module_name, _, cls = path.partition(":")
+    name = f"{module_name.replace('.', '_')}_{fingerprint_of(source)[:12]}" if source else module_name
+    if source and name not in sys.modules:
+        module = sys.modules[name] = ModuleType(name)
+        module.__file__ = f"{module_name}.py"
+        try:
+            exec(compile(source, module.__file__, "exec"), vars(module))
+        except Exception as error:
+            del sys.modules[name]
+            rule = f"no worker can import it ({type(error).__name__}: {first_line(error)})"
+            raise InputError(what, rule=rule, remedy="Put all of it into one file") from None
+    return import_class(f"{name}:{cls}", what=what)
 
 
 def derives_from(cls: type, base: str) -> bool:

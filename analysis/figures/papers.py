@@ -43,8 +43,8 @@ def alignment_data(contents: Contents, cells: pd.DataFrame, figure: str = "") ->
     own = own.assign(
         row=own["subject"].map(complete["name"]), seed=own["subject"].map(complete["seed"]), kind="row"
     )
-    fixed = wide[wide["subject"].isin(BASELINES)]
-    fixed = fixed.assign(row=fixed["subject"].map(BASELINES), seed=pd.NA, kind="baseline")
+    fixed = wide[wide["subject"].isin(contents.study.baselines)]
+    fixed = fixed.assign(row=fixed["subject"].map(contents.study.baselines), seed=pd.NA, kind="baseline")
     frames = [frame for frame in (fixed, own, printed(wide, figure)) if len(frame)]
     return (
         pd.concat(frames, ignore_index=True)[GEOMETRY_COLUMNS]

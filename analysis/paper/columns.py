@@ -2,7 +2,7 @@
 
 Some tables have a block per encoder; a study is compared with its own encoder's block, or with BERT-base's if no paper
 has its encoder (`tiny`). The encoder's suffix in a row's name is dropped: SimCSE-BERT-base is SimCSE. Rows of a
-pretrained encoder without training are a study's baselines.
+pretrained encoder without training are a study's baselines, and GloVe is one of the user's own.
 """
 
 import re
@@ -42,6 +42,8 @@ UNTRAINED = {
     "BERT-[CLS] embedding": "cls",
     "Mean": "mean",
     "Avg. BERT embeddings": "mean",
+    "GloVe embeddings (avg.)": "GloVe",
+    "GloVe (avg.)": "GloVe",
 }
 BETWEEN = re.compile(r" [><~] ")
 
@@ -91,7 +93,7 @@ def our_row(row: str, block: str = BERT) -> str:
     """Return a study's name for a paper's row: a baseline's, or without the encoder."""
     name = row.removesuffix(" (reproduced)")
     subject = UNTRAINED.get(name.replace(block, "<encoder>"))
-    return BASELINES[subject] if subject else name.removesuffix(f"-{block}")
+    return BASELINES.get(subject, subject) if subject else name.removesuffix(f"-{block}")
 
 
 def _printed(numbers: pd.DataFrame, block: str, name: str, encoder: str) -> dict[str, float]:

@@ -160,7 +160,6 @@ def _best(contents: Contents) -> Picture | None:
     if len(frame):
         few = largest(frame)
         return Picture(_forest(contents, few), few, shown, "#section-confirmed", _marks(contents))
-    drawn = history_of(
-        contents, table, baseline_scores(contents.evaluations, contents.study.objective.evaluation)
-    )
+    scores = baseline_scores(contents.study, contents.evaluations, contents.study.objective.evaluation)
+    drawn = history_of(contents, table, scores)
     return drawn and Picture(drawn, table[["trial", "objective"]], shown, "#section-history", ONCE)

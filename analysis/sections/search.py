@@ -42,7 +42,7 @@ LEAST = 4  # trials of a figure of two axes
 def search_sections(contents: Contents) -> list[str]:
     """Return all sections in order."""
     table = trials(contents)
-    scores = baseline_scores(contents.evaluations, contents.study.objective.evaluation)
+    scores = baseline_scores(contents.study, contents.evaluations, contents.study.objective.evaluation)
     return [
         front(contents),
         best(contents, table),

@@ -202,6 +202,8 @@ def _names(checked: CheckedStudy) -> Iterator[tuple[str, str]]:
     """Yield the names of models, corpora, pairs and modules that may be paths, and where each stands."""
     yield from ((name, at) for (name, _), at in models_of_study(checked).items())
     yield from ((one.path, "evaluations") for one in checked.study.own_files)
+    own = [(name, one) for name, one in checked.study.own_baselines.items() if one.vectors]
+    yield from ((one.vectors, f"baselines.{name}.vectors") for name, one in own)
     for at, trial in trials_that_differ(checked):
         for source in (trial.corpus.source, trial.views):
             if isinstance(source, TextFiles):

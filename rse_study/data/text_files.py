@@ -65,10 +65,10 @@ def looked_for_in(*folders: Path) -> str:
     return f"looked for in {', '.join(others)} and {last}" if others else f"looked for in {last}"
 
 
-def read_lines(path: Path) -> Iterator[str]:
+def read_lines(path: Path, most_bytes: int = MAX_BYTES) -> Iterator[str]:
     """Yield lines without LF or CRLF and byte order mark; nothing else ends a line."""
     with _opened(path) as stream:
-        for number, raw in enumerate(_raw_lines(stream, path), start=1):
+        for number, raw in enumerate(_raw_lines(stream, path, most_bytes), start=1):
             line = _decode(raw, path, number).rstrip("\r\n")
             yield line.removeprefix("\ufeff") if number == 1 else line
 
@@ -104,13 +104,13 @@ def _opened(path: Path) -> Iterator[BufferedIOBase]:
         raise InputError("may not be read", where=str(path), remedy="Check its permissions") from None
 
 
-def _raw_lines(stream: BufferedIOBase, path: Path) -> Iterator[bytes]:
+def _raw_lines(stream: BufferedIOBase, path: Path, most_bytes: int) -> Iterator[bytes]:
     limit = MAX_LINE * _MAX_BYTES_PER_CHARACTER + 2
     number = size = 0
     while raw := stream.readline(limit):
         number, size = number + 1, size + len(raw)
-        if number > MAX_LINES or size > MAX_BYTES:
-            what = f"holds more than {MAX_LINES:,} lines, or {MAX_BYTES:,} bytes when unpacked"
+        if number > MAX_LINES or size > most_bytes:
+            what = f"holds more than {MAX_LINES:,} lines, or {most_bytes:,} bytes when unpacked"
             remedy = "Split it into several files, or take fewer sentences"
             raise InputError(what, where=str(path), rule="blank and repeated lines count", remedy=remedy)
         if len(raw) == limit and not raw.endswith(b"\n"):

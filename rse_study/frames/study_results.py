@@ -24,7 +24,6 @@ from rse_study.results.files.attack_file import is_attack_folder
 from rse_study.results.files.schema import cell_folder, is_archive, ledger_path
 from rse_study.results.frame_columns import COLUMNS, describe_columns, with_columns
 from rse_study.results.reader import HAS_RESULT, Reader
-from rse_study.results.records import BASELINES
 from rse_study.results.row_names import names_of_cells
 from rse_study.results.study_record import StudyRecord
 from rse_study.search.choice import chosen_first
@@ -76,13 +75,13 @@ def evaluations_frame(reader: Reader) -> pd.DataFrame:
     study, rows = reader.study(), reader.evaluations()
     cells = _named_cells(reader).set_index("identity")
     is_cell = rows["subject"].isin(cells.index)
-    rows = rows[is_cell | rows["subject"].isin(list(BASELINES))].reset_index(drop=True)
+    rows = rows[is_cell | rows["subject"].isin(list(study.baselines))].reset_index(drop=True)
     own = cells[OF_A_CELL].reindex(rows["subject"]).reset_index(drop=True)
     kind = rows["subject"].isin(cells.index).map({True: "cell", False: "baseline"})
     return with_columns(
         rows.assign(
             kind=kind,
-            row=own["row"].where(own["row"].notna(), rows["subject"].map(BASELINES)),
+            row=own["row"].where(own["row"].notna(), rows["subject"].map(study.baselines)),
             stage=own["stage"].where(own["stage"].notna(), ""),
             trial=own["trial"],
             seed=own["seed"],

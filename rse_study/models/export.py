@@ -41,7 +41,8 @@ from rse_study.spec import Spec
 class WholeModel:
     """Sentence vectors of sentence-transformers' own `encode`: list[str] -> array.
 
-    Distinct sentences are encoded once. `on_progress` gets (encoded, total). Raises InputError if a file is damaged,
+    Distinct sentences are encoded once. `on_progress` gets (encoded, total). `prompt` stands before each, by default
+    the model's own. Raises InputError if a file is damaged,
     a weight is missing, or a vector depends on the other sentences of its batch.
     """
 
@@ -53,16 +54,18 @@ class WholeModel:
         device: str = "cpu",
         batch_size: int = 64,
         on_progress: ProgressCallback = lambda done, total: None,
+        revision: str = "main",
+        prompt: str | None = None,
     ) -> None:
         name = str(path_or_name)
-        recorded = Recorded(name)
+        recorded = Recorded(name, revision)
         recorded.check_modules()
         self.pooling = recorded.pooling_text
-        self._batch_size, self._on_progress = batch_size, on_progress
+        self._batch_size, self._on_progress, self._prompt = batch_size, on_progress, prompt
         with reading(name, "Does sentence-transformers load it? If not, save it again"), quiet_loading():
-            self._model: Any = _load(name, device, seed=0)
-            alone, beside = self._model.encode([SHORT]), self._model.encode([SHORT, LONG])
-            again = _load(name, device, seed=1).encode([SHORT])
+            self._model: Any = _load(name, revision, device, seed=0)
+            alone, beside = (self._model.encode(texts, prompt=prompt) for texts in ([SHORT], [SHORT, LONG]))
+            again = _load(name, revision, device, seed=1).encode([SHORT], prompt=prompt)
         self.similarity = str(self._model.similarity_fn_name)
         check_alone(name, torch.from_numpy(alone), torch.from_numpy(beside[:1]))
         if not np.array_equal(alone, again):
@@ -75,13 +78,14 @@ class WholeModel:
         vectors = np.zeros((len(distinct), self._model.get_embedding_dimension()), np.float32)
         for start in range(0, len(distinct), self._batch_size):
             batch = slice(start, start + self._batch_size)
-            vectors[batch] = self._model.encode(distinct[batch], show_progress_bar=False)
+            texts = distinct[batch]
+            vectors[batch] = self._model.encode(texts, prompt=self._prompt, show_progress_bar=False)
             self._on_progress(min(batch.stop, len(distinct)), len(distinct))
         where = {sentence: i for i, sentence in enumerate(distinct)}
         return vectors[[where[sentence] for sentence in sentences]]
 
 
-def _load(name: str, device: str, seed: int) -> Any:
+def _load(name: str, revision: str, device: str, seed: int) -> Any:
     # It takes seconds to import, so import it on first use.
     from sentence_transformers import SentenceTransformer
 
@@ -90,7 +94,7 @@ def _load(name: str, device: str, seed: int) -> Any:
         return SentenceTransformer(
             name,
             device=device,
-            **hub_arguments(name),
+            **hub_arguments(name, revision),
             trust_remote_code=False,
             model_kwargs={"dtype": torch.float32},
         )

@@ -24,7 +24,7 @@ from rse_study.results.files.schema import baselines_folder
 from rse_study.results.records import CellRecord, EvaluationRow
 from rse_study.search.choice import best_first
 from rse_study.study.baselines import can_measure, measure_baseline_once
-from rse_study.study.definition.config import Baseline, Study
+from rse_study.study.definition.config import Study
 from rse_study.training.trial import Trial
 
 WITHOUT_ENCODER = "token_overlap"
@@ -61,12 +61,13 @@ class Scoring:
         """
         lacking = list(self._lacking([*self.judges, *self.by_cells]))
         if self.study.resources.gpus:
-            lacking = [(name, asked) for name, asked in lacking if name == WITHOUT_ENCODER]
+            free = {WITHOUT_ENCODER, *(name for name, one in self.materials.own.items() if one.vectors)}
+            lacking = [(name, asked) for name, asked in lacking if name in free]
         return self._measured(lacking)
 
-    def _measured(self, wanted: Sequence[tuple[Baseline, list[Evaluation]]]) -> Iterator[list[EvaluationRow]]:
-        base = self.base
+    def _measured(self, wanted: Sequence[tuple[str, list[Evaluation]]]) -> Iterator[list[EvaluationRow]]:
         for name, lacking in wanted:
+            base = self.materials.own.get(name, self.base)
             on_progress = partial(self.callback.advanced, f"baseline {name}, evaluations")
             materials = self.materials.of(base)
             yield measure_baseline_once(name, base, materials, lacking, on_progress=on_progress)
@@ -106,7 +107,9 @@ class Scoring:
         of_weights = [one for one in self.evaluations if one.name not in of_vectors]
         for name, lacking in self._lacking([*of_vectors.values(), *of_weights]):
             runtime.open(study.resources)
-            payload = runtime.payloads.of_baseline(name, self.base, study.resources)
+            payload = runtime.payloads.of_baseline(
+                name, self.materials.own.get(name, self.base), study.resources
+            )
             together = [one for one in lacking if one.name in of_vectors]
             parts = [together] * bool(together) + [[one] for one in lacking if one.name not in of_vectors]
             yield from (start_scoring(payload, [self._carry(one) for one in part]) for part in parts)
@@ -117,10 +120,10 @@ class Scoring:
             self._carried[evaluation.name] = ray.put(self.files.carried(evaluation))
         return self._carried[evaluation.name]
 
-    def _lacking(self, evaluations: Sequence[Evaluation]) -> Iterator[tuple[Baseline, list[Evaluation]]]:
+    def _lacking(self, evaluations: Sequence[Evaluation]) -> Iterator[tuple[str, list[Evaluation]]]:
         """Yield baselines with the evaluations on which they have no score."""
         scored = self._scored()
-        for name in self.study.baselines:
+        for name in [*(one for one in self.study.baselines if isinstance(one, str)), *self.materials.own]:
             measurable = [one for one in evaluations if can_measure(name, one)]
             lacking = [one for one in measurable if _key(name, one) not in scored]
             if lacking:

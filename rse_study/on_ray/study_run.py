@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from rse_study.data import data_dir, study_folders
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.queue import Cell, StudyCallback, stages
@@ -80,7 +81,9 @@ class StudyRun:
 
     def _freeze(self, base: Materials, evaluations: list[Evaluation], judges: Sequence[Evaluation]) -> None:
         """Enter the study as it is now, with the provenance of its numbers."""
-        study, record = self.study, study_record(self.checked, base.dev, evaluations, judges)
+        study, folders = self.study, study_folders(self.checked.folder, data_dir())
+        own = self.materials.find_own(study, self.checked.base, *folders)
+        record = study_record(self.checked, base.dev, evaluations, judges, own)
         before = self.ledger.study()
         self.ledger.freeze(record, change_between(before, record) if before else "created")
         self.ledger.close_attempts(DRIVER_ENDED)
@@ -90,6 +93,8 @@ class StudyRun:
             self.ledger.withdraw_evaluations(BASELINES.keys(), reason)
         elif materials.get("corpus") != base.fingerprints["corpus"]:
             self.ledger.withdraw_evaluations(["flow"], "baseline flow: the corpus has changed")
+        if gone := before.baselines.keys() - record.baselines.keys() if before else ():
+            self.ledger.withdraw_evaluations(gone, f"baselines changed or removed: {', '.join(sorted(gone))}")
         is_conditional, folder = self.checked.space.is_conditional, self.checked.folder
         described = describe_sampler(study.sampler, is_conditional=is_conditional, folder=folder)
         stops = describe_rule(study, folder)

@@ -14,7 +14,6 @@ from rse_study.results.comparing.contrasts import read_effects
 from rse_study.results.comparing.item_contrasts import crossed_frame, measured_items
 from rse_study.results.comparing.planned import read_planned
 from rse_study.results.reader import Reader
-from rse_study.results.records import BASELINES
 from rse_study.results.row_names import names_of_cells
 from rse_study.results.study_record import StudyRecord
 from rse_study.spec import canonical_json, fingerprint_of
@@ -105,8 +104,8 @@ def tidy_table(reader: Reader) -> pd.DataFrame:
 
 
 def _with_rows(reader: Reader, frame: pd.DataFrame, of: str) -> pd.DataFrame:
-    cells = reader.cells()
-    names = BASELINES | dict(zip(cells["identity"], names_of_cells(reader.study(), cells), strict=True))
+    cells, study = reader.cells(), reader.study()
+    names = study.baselines | dict(zip(cells["identity"], names_of_cells(study, cells), strict=True))
     frame = frame.copy()
     frame.insert(0, "row", pd.Series([names.get(one, "") for one in frame[of]], dtype=object))
     return frame

@@ -41,7 +41,14 @@ TRAINING_FREE = {
 }
 FINE_TUNED = {"adversarial": "adversarial fine-tuning", "augmented": "augmented fine-tuning"}
 BASELINES = {**ALWAYS_SHOWN, **TRAINING_FREE, **FINE_TUNED}
-"""Baselines and their display names; the first three are shown whether measured or not."""
+"""Shipped baselines and their display names; the first three are shown whether measured or not."""
+# Begins the key of a user's own among a study's fingerprints, and of no evaluation.
+OWN_BASELINE = "baseline: "
+
+
+def own_subject(name: str, fingerprint: str) -> str:
+    """Return the subject of a user's own baseline; other weights are another one."""
+    return f"{name}:{fingerprint[:16]}"
 
 
 def evaluation_name(task: str, split: str, preset: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from rse_study.errors import InputError
+from rse_study.results import records
 from rse_study.results.manipulation import ManipulationCheck
 from rse_study.results.records import LESS_IS_BETTER, POINTS, Direction, Measure, Record, unit_by_name
 from rse_study.results.settings import ConfirmSettings, StudySettings
@@ -133,6 +134,13 @@ class StudyRecord(Record):
                 rule="this version does not know these settings",
                 remedy="Read it with the version that ran it",
             ) from None
+
+    @property
+    def baselines(self) -> dict[str, str]:
+        """Display names of all baselines by subject, the shipped ones first."""
+        named = {key.partition(records.OWN_BASELINE)[2]: one for key, one in self.fingerprints.items()}
+        own = {records.own_subject(name, one): name for name, one in named.items() if name}
+        return records.BASELINES | own
 
     @property
     def all_objectives(self) -> tuple[ObjectiveRecord, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import torch
 
@@ -20,9 +20,9 @@ from rse_study.models.loading import load_encoder, untrained
 from rse_study.models.pooling import PoolingKind
 from rse_study.results.bit_equality import what_decides
 from rse_study.results.files.result_file import write_evaluations, written_rows
-from rse_study.results.records import EvaluationRow
+from rse_study.results.records import BASELINES, EvaluationRow
 from rse_study.spec import fingerprint_of
-from rse_study.study.definition.config import Baseline
+from rse_study.study.definition.own_baselines import OwnBaseline
 from rse_study.training.arithmetic import provenance
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
@@ -36,8 +36,8 @@ NO_WEIGHTS = ("untrained", "whitening", "flow")  # they have no trained weights 
 
 
 def measure_baseline_once(
-    name: Baseline,
-    trial: Trial,
+    name: str,
+    trial: Trial | OwnBaseline,
     materials: Materials,
     evaluations: Sequence[Evaluation],
     device: str = "cpu",
@@ -45,47 +45,48 @@ def measure_baseline_once(
 ) -> list[EvaluationRow]:
     """Return a baseline's rows, read from disk if another study measured them.
 
-    All studies with the same base share them.
+    All studies with the same base share them, and those of an encoder of a user's own, whatever it is called.
     """
-    measure = partial(measure_baseline, name, trial, materials, device=device, on_progress=on_progress)
+    shared = name.rpartition(":")[2]
+    measure = partial(measure_baseline, shared, trial, materials, device=device, on_progress=on_progress)
     if "base" not in materials.fingerprints:
         return measure(evaluations)
     folder = materials.corpus.parent / FOLDER / _key(name, trial, materials, device)[:32]
-    known = written_rows(folder, name, {(one.name, one.fingerprint) for one in evaluations})
+    known = written_rows(folder, shared, {(one.name, one.fingerprint) for one in evaluations})
     lacking = [one for one in evaluations if one.name not in {row.evaluation for row in known}]
     measured = measure(lacking) if lacking else []
     if measured:
         with suppress(OSError):  # the corpus may be in a read-only folder
             write_evaluations(folder, measured)
-    return [*known, *measured]
+    return [row.model_copy(update={"subject": name}) for row in (*known, *measured)]
 
 
-def _key(name: Baseline, trial: Trial, materials: Materials, device: str) -> str:
-    return fingerprint_of(
-        {
-            **({"corpus": materials.fingerprints["corpus"]} if name == "flow" else {}),
-            "base": materials.fingerprints["base"],
-            **trial.encoder.reading(),
-            "semantics": trial.encoder.semantics,
-            "decides": what_decides(provenance(torch.device(device))),
-        }
-    )
+def _key(name: str, trial: Trial | OwnBaseline, materials: Materials, device: str) -> str:
+    decides = what_decides(provenance(torch.device(device)))
+    content: dict[str, Any] = {"base": materials.fingerprints["base"], "decides": decides}
+    if name == "flow":
+        content["corpus"] = materials.fingerprints["corpus"]
+    if isinstance(trial, Trial):
+        content |= {**trial.encoder.reading(), "semantics": trial.encoder.semantics}
+    return fingerprint_of(content)
 
 
 def measure_baseline(
-    name: Baseline,
-    trial: Trial,
+    name: str,
+    trial: Trial | OwnBaseline,
     materials: Materials,
     evaluations: Sequence[Evaluation],
     folder: Path | None = None,
     device: str = "cpu",
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> list[EvaluationRow]:
-    """Return every evaluation's rows for a baseline, named as in `BASELINES`.
+    """Return every evaluation's rows for a baseline of `BASELINES` or a user's own.
 
     Fine-tuned classifiers and attacks are left in `folder`; its owner removes the classifiers once no other
     baseline, which may share them, is left.
     """
+    if isinstance(trial, OwnBaseline):
+        return score_model(ScoredModel(name, trial.embed(materials, device)), evaluations, on_progress)
     evaluations = [one for one in evaluations if can_measure(name, one)]
     if name == "token_overlap":
         return [row for one in evaluations if isinstance(one, Similarity) for row in one.score_overlap(name)]
@@ -119,12 +120,12 @@ def measure_baseline(
     return score_model(ScoredModel(name, embed, weights), evaluations, on_progress)
 
 
-def attacks_folder(name: Baseline) -> str:
+def attacks_folder(name: str) -> str:
     """Return the name of the folder with the outcomes of attacks on a baseline."""
     return f"attacks-{name}"
 
 
-def can_measure(name: Baseline, evaluation: Evaluation) -> bool:
+def can_measure(name: str, evaluation: Evaluation) -> bool:
     """Whether an evaluation can score a baseline, which may lack vectors or weights."""
     if name == "token_overlap":
         return isinstance(evaluation, Similarity)
@@ -132,4 +133,5 @@ def can_measure(name: Baseline, evaluation: Evaluation) -> bool:
         return getattr(evaluation, "fine_tunes", False)  # WeakenedTokens and AttackedSimilarity do not
     if name == "whitening" and evaluation.name.startswith(MTEB):
         return False  # a task embeds its texts in several calls, which would be whitened apart
-    return name not in NO_WEIGHTS or not isinstance(evaluation, FineTunedEvaluation)
+    has_weights = name in BASELINES and name not in NO_WEIGHTS  # of a user's own, there are vectors alone
+    return has_weights or not isinstance(evaluation, FineTunedEvaluation)

@@ -1,8 +1,9 @@
 """Record of a study in its ledger, and provenance of its runs."""
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -29,6 +30,7 @@ def study_record(
     dev: StsPairs,
     evaluations: Sequence[Evaluation] = (),
     judges: Sequence[Evaluation] = (),
+    own_baselines: Mapping[str, str] = MappingProxyType({}),
 ) -> StudyRecord:
     """Return the resolved study, with every default and every axis written out."""
     study = checked.study
@@ -46,7 +48,7 @@ def study_record(
         rungs=checked.rungs,
         evaluations=study.evaluation_names,
         measures=tuple(measure for evaluation in evaluations for measure in evaluation.measures),
-        fingerprints={one.name: one.fingerprint for one in (*judges, *evaluations)},
+        fingerprints={one.name: one.fingerprint for one in (*judges, *evaluations)} | dict(own_baselines),
         search_seed=study.search_seed,
         checks=checks_of(trials),
         unchecked=tuple(dict.fromkeys(one.method.name for one in trials if not one.method.checks)),

@@ -1,9 +1,6 @@
 """The optimizer of a trial: AdamW, or a class that a study names, tried first."""
 
-import sys
-from importlib.machinery import PathFinder
 from pathlib import Path
-from types import ModuleType
 
 import torch
 from torch import Tensor, nn
@@ -11,8 +8,7 @@ from torch.optim import AdamW, Optimizer
 
 from rse_study.errors import InputError, first_line
 from rse_study.models.loading import seeded_init
-from rse_study.registry import construct, import_class
-from rse_study.spec import fingerprint_of
+from rse_study.registry import class_of, construct, source_of_class
 from rse_study.training import trial
 from rse_study.training.checkpoint import moments, put_moments
 
@@ -32,26 +28,10 @@ def make_optimizer(spec: trial.AdamW, source: str, network: nn.Module) -> Optimi
             fused=True,
         )
     what = f"optimizer.class = {spec.class_!r}"
-    cls = import_class(_made_of(source, spec.class_, what) if source else spec.class_, what=what)
+    cls = class_of(source, spec.class_, what=what)
     settings = {**spec.settings, "params": list(network.parameters()), "lr": spec.lr}
     made: Optimizer = construct(cls, settings=settings, named=spec.class_, what="optimizer.settings")
     return made
-
-
-def _made_of(source: str, path: str, what: str) -> str:
-    """Make a module of a file beside the study, which no worker finds; return the class in it."""
-    module_name, _, cls = path.partition(":")
-    name = f"{module_name.replace('.', '_')}_{fingerprint_of(source)[:12]}"
-    if name not in sys.modules:
-        module = sys.modules[name] = ModuleType(name)
-        module.__file__ = f"{module_name}.py"
-        try:
-            exec(compile(source, module.__file__, "exec"), vars(module))
-        except Exception as error:
-            del sys.modules[name]
-            rule = f"no worker can import it ({type(error).__name__}: {first_line(error)})"
-            raise InputError(what, rule=rule, remedy="Put all of it into one file") from None
-    return f"{name}:{cls}"
 
 
 def set_rate(spec: trial.AdamW, optimizer: Optimizer, lr: Tensor, *, is_recorded: bool = False) -> None:
@@ -68,14 +48,8 @@ def source_of_optimizer(spec: trial.AdamW, folder: Path) -> str:
     """
     if spec.class_ is None:
         return ""
-    what, name = f"optimizer.class = {spec.class_!r}", spec.class_.partition(":")[0]
-    import_class(spec.class_, what=what, folder=folder, bases=["torch.optim.Optimizer"])
-    file, source = Path(str(getattr(sys.modules[name], "__file__", None))), ""
-    if file.parent.resolve() in (folder.resolve(), Path.cwd()):
-        source = file.read_text(encoding="utf-8")
-    elif not PathFinder.find_spec(name.partition(".")[0], sys.path):
-        rule, remedy = "is in a package that no worker finds", "Put it into one file, or install the package"
-        raise InputError(what, rule=rule, remedy=remedy)
+    what, bases = f"optimizer.class = {spec.class_!r}", ["torch.optim.Optimizer"]
+    source = source_of_class(spec.class_, what=what, folder=folder, bases=bases)
     with seeded_init(0):
         _require_resumable(spec, source, what)
     return source

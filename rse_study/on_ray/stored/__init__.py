@@ -18,9 +18,11 @@ from rse_study.on_ray.workers.workplace import StoredFolder, storage_cache
 from rse_study.results.files.atomic import write_whole
 from rse_study.results.files.result_file import EVALUATIONS_FILE, FILE_NAME, ITEMS_FILE
 from rse_study.results.files.schema import MODEL_FOLDER, baselines_folder, cell_folder, cells_folder
+from rse_study.results.records import OWN_BASELINE, own_subject
 from rse_study.storage.folders import SUFFIX, NodeCache, get_folder
 from rse_study.storage.storage import Storage, study_key
-from rse_study.study.definition.config import Baseline
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.own_baselines import OwnBaseline
 from rse_study.study.definition.parts import Resources
 from rse_study.training.materials import Materials, PrepareMaterials, identity_of
 from rse_study.training.trial import Trial
@@ -137,12 +139,22 @@ class MaterialsCache:
     def __init__(self, prepare: PrepareMaterials) -> None:
         self._prepare = prepare
         self._prepared: dict[Hashable, Materials] = {}
+        self.own: dict[str, OwnBaseline] = {}
+        """baselines of the user's own by subject"""
 
-    def of(self, trial: Trial) -> Materials:
+    def of(self, trial: Trial | OwnBaseline) -> Materials:
         needs = trial.needs()
-        if needs not in self._prepared:
+        if isinstance(trial, Trial) and needs not in self._prepared:
             self._prepared[needs] = self._prepare(trial)
         return self._prepared[needs]
+
+    def find_own(self, study: Study, base: Trial, *folders: Path) -> dict[str, str]:
+        """Prepare the user's own baselines; return fingerprints as a record has them."""
+        found = {one: one.materials(self.of(base), *folders) for one in study.own_baselines.values()}
+        self._prepared |= {one.needs(): materials for one, materials in found.items()}
+        fingerprints = {name: found[one].fingerprints["base"] for name, one in study.own_baselines.items()}
+        self.own = {own_subject(name, fingerprints[name]): one for name, one in study.own_baselines.items()}
+        return {f"{OWN_BASELINE}{name}": fingerprint for name, fingerprint in fingerprints.items()}
 
     def identify(self, trial: Trial, seed: int) -> str:
         return identity_of(trial, seed, self.of(trial))
@@ -171,12 +183,12 @@ class Payloads:
             **self._shared(cell.trial),
         )
 
-    def of_baseline(self, baseline: Baseline, base: Trial, resources: Resources) -> BaselinePayload:
-        """Return the payload of a baseline of `base`, the study's base trial."""
+    def of_baseline(self, baseline: str, base: Trial | OwnBaseline, resources: Resources) -> BaselinePayload:
+        """Return the payload of a baseline of the base trial, or of a user's own."""
         folder, shared = self._files.baselines(), self._shared(base)
         return BaselinePayload(baseline=baseline, folder=folder, resources=resources, **shared)
 
-    def _shared(self, trial: Trial) -> dict[str, Any]:
+    def _shared(self, trial: Trial | OwnBaseline) -> dict[str, Any]:
         materials = self._files.hand_out(self._materials.of(trial))
         storage = self._files.storage
         where = {"storage": storage.location, "patience_s": storage.patience_s} if storage else {}

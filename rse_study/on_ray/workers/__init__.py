@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from rse_study.study.definition.config import Baseline
+from rse_study.study.definition.own_baselines import OwnBaseline
 from rse_study.study.definition.parts import Resources
 from rse_study.training.trial import Trial
 
@@ -16,8 +16,6 @@ from rse_study.training.trial import Trial
 class Payload:
     """Instructions common to all such processes."""
 
-    trial: Trial
-    """the cell's configuration, or the study's base"""
     materials: str
     """file of the trial's materials: a path, or a key in the storage"""
     folder: str
@@ -37,13 +35,17 @@ class Payload:
 class BaselinePayload(Payload):
     """One baseline of the base, for a task that scores it."""
 
-    baseline: Baseline
+    trial: Trial | OwnBaseline
+    """the study's base, or an encoder of the user's own"""
+    baseline: str
+    """subject of its scores"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellPayload(Payload):
     """One attempt at a cell."""
 
+    trial: Trial
     cell: str
     """identity of the cell"""
     number: int

@@ -15,7 +15,7 @@ from rse_study.results.comparing import comparisons
 from rse_study.results.comparing.factors import Effect, effects_among
 from rse_study.results.frame_columns import COLUMNS, frame_of
 from rse_study.results.reader import Reader
-from rse_study.results.records import BASELINES, LARGEST
+from rse_study.results.records import LARGEST
 from rse_study.results.row_names import names_of_cells, own_baseline
 from rse_study.results.statistics import Interval
 from rse_study.results.study_record import StudyRecord
@@ -34,12 +34,12 @@ def contrasts_frame(reader: Reader, minus: str = "") -> pd.DataFrame:
             return frame_of((), "contrasts")
     together = {
         metric: with_baseline(
-            scores, minus, comparisons.by_subject(reader, metric or study.objective.evaluation)
+            scores, minus, comparisons.by_subject(reader, metric or study.objective.evaluation), study
         )
         for metric, scores in found.items()
     }
     if not any(minus in scores.table.index for scores in together.values()):
-        known = [*found[""].table.index, *BASELINES.values()]
+        known = [*found[""].table.index, *study.baselines.values()]
         remedy = did_you_mean(minus, known)
         raise InputError(f"no row {minus!r} with a score", where=study.name, remedy=remedy)
     names = measures_of(study)
@@ -77,9 +77,11 @@ def _ends(name: str, interval: Interval) -> dict[str, float]:
     return {f"{name}_low": interval.low, f"{name}_high": interval.high}
 
 
-def with_baseline(scores: comparisons.Scores, minus: str, values: Mapping[str, float]) -> comparisons.Scores:
+def with_baseline(
+    scores: comparisons.Scores, minus: str, values: Mapping[str, float], study: StudyRecord
+) -> comparisons.Scores:
     """Add a row with the baseline's single value under every seed, if `minus` is one."""
-    subject = {label: name for name, label in BASELINES.items()}.get(minus)
+    subject = {label: name for name, label in study.baselines.items()}.get(minus)
     if subject is None or not abs(values.get(subject, nan)) < LARGEST or minus in scores.table.index:
         return scores
     line = pd.DataFrame(values[subject], index=[minus], columns=scores.table.columns)

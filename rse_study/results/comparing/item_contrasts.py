@@ -17,7 +17,6 @@ from rse_study.results.files.schema import baselines_folder, cell_folder
 from rse_study.results.frame_columns import frame_of
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.reader import Reader
-from rse_study.results.records import BASELINES
 from rse_study.results.row_names import names_of_cells, own_baseline
 from rse_study.results.statistics import Interval
 from rse_study.results.study_record import AT_CHECKPOINT
@@ -146,16 +145,16 @@ def measured_items(reader: Reader, minus: str = "") -> list[MeasuredItems]:
         """Return the item scores of a subject on the study's present data."""
         folders = baselines_folder(reader.study_dir), cell_folder(reader.study_dir, subject)
         fingerprint = study.fingerprints.get(metric.rpartition("/")[0], "")
-        return read(folders[subject not in BASELINES]).get((subject, metric + ending, fingerprint))
+        return read(folders[subject not in study.baselines]).get((subject, metric + ending, fingerprint))
 
     for metric, scores in comparisons.scores_by_metric(reader, names).items():
         measured = metric or study.objective.evaluation
-        scores = with_baseline(scores, minus, comparisons.by_subject(reader, measured))
+        scores = with_baseline(scores, minus, comparisons.by_subject(reader, measured), study)
         if minus in scores.table.index:
             ending = "" if metric or not study.objective.metric.endswith(AT_CHECKPOINT) else AT_CHECKPOINT
             subjects = zip(rows, cells["seed"], cells["identity"], strict=True)
             items = {(row, seed): items_of(name, measured, ending) for row, seed, name in subjects}
-            fixed = [name for name, label in BASELINES.items() if label in scores.fixed_rows]
+            fixed = [name for name, label in study.baselines.items() if label in scores.fixed_rows]
             items |= {(minus, seed): items_of(name, measured) for name in fixed for seed in scores.table}
             kept = {key: one for key, one in items.items() if one is not None}
             same = {key: one for key, one in kept.items() if one.is_beside(next(iter(kept.values())))}

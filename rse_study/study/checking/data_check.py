@@ -44,6 +44,7 @@ def check_data(checked: CheckedStudy, data_dir: Path, *, is_run: bool = False) -
         *needed,
         *_evaluations(checked, data_dir),
         *_judges(*trials[0], where, data_dir),
+        *_own_baselines(checked, *study_folders(checked.folder, data_dir)),
     ]
 
 
@@ -149,7 +150,8 @@ def models_of_study(checked: CheckedStudy) -> dict[hub_models.Model, str]:
     )
     if is_asked and masked_lm not in ("", *hub_models.OUR_OWN):
         places.setdefault((masked_lm, "main"), "attacks.masked_lm")
-    return places
+    own = [(name, one) for name, one in checked.study.own_baselines.items() if one.encoder]
+    return {(one.encoder, one.revision): f"baselines.{name}.encoder" for name, one in own} | places
 
 
 def models_of(trials: Iterable[tuple[str, Trial]]) -> dict[hub_models.Model, str]:
@@ -221,6 +223,13 @@ def _evaluations(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:
                 yield _problem_at(what, problem, checked.where)
 
 
+def _own_baselines(checked: CheckedStudy, *folders: Path) -> Iterator[InputError]:
+    """Yield what is wrong with baselines of the user's own."""
+    for name, own in checked.study.own_baselines.items():
+        for what, problem in _tried(f"baselines.{name}", partial(own.check, *folders)):
+            yield _problem_at(what, problem, checked.where)
+
+
 def _judges(at: str, trial: Trial, where: str, data_dir: Path) -> Iterator[InputError]:
     """Yield what is wrong with the sets that trials are judged by, which are those of the base."""
     folders = study_folders(Path(where).parent, data_dir)
@@ -274,6 +283,7 @@ def needs_of(checked: CheckedStudy) -> Needs:
     paths += [name for trial in trials for name in trial.selection.files]
     paths += [one.path for one in checked.study.own_files]
     paths += filter(None, (getattr(source, "file", "") for source in sources))
+    paths += [one.vectors for one in checked.study.own_baselines.values() if one.vectors]
     return Needs(
         sets=tuple(dict.fromkeys(sets)),
         texts=tuple(dict.fromkeys(path for path in paths if path not in by_path)),

@@ -1,5 +1,6 @@
 """Rules of any study, whether it is a grid or a search, beyond single fields."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import prod
@@ -10,6 +11,7 @@ from rse_study.data.attack_sets import tasks_seen_with
 from rse_study.downstream import all_evaluations
 from rse_study.evaluation import MTEB, class_in, evaluation_class, mteb_class
 from rse_study.registry import did_you_mean
+from rse_study.results.records import BASE, BASELINES
 from rse_study.results.row_names import BY, contrasts_of, find_combination, row_name, weights_of
 from rse_study.results.settings import UntilDecided
 from rse_study.study.checking import broken_by, study_rule, trials_rule
@@ -189,10 +191,16 @@ def seen_by_the_objective(study: Study) -> RuleProblems:
 
 @study_rule
 def _baselines(study: Study) -> RuleProblems:
-    yield from listed_twice(located("baselines", study.baselines))
+    names = [name for one in study.baselines for name in ([one] if isinstance(one, str) else one)]
+    yield from listed_twice(located("baselines", names))
     if "flow" in study.baselines and study.base.encoder.template:
         rule = "it is fitted on the corpus, each sentence of which stands in the template, and no scored text does"
         yield "baselines: flow with a template", rule, "Remove flow from baselines, or use another pooling"
+    taken = {*BASELINES, *BASELINES.values(), BASE, *_RowsByName(study.grid or Grid()).names}
+    for name in study.own_baselines:
+        if name in taken or not re.fullmatch(r"(?!trial \d+$)\S(.{0,62}\S)?", name) or not name.isprintable():
+            rule = "must be 1 to 64 characters without a blank at an end, and no name of a row or shipped baseline"
+            yield f"baselines: {name!r:.80}", rule, "Give it another one"
 
 
 @study_rule

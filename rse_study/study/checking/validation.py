@@ -196,7 +196,8 @@ def _warnings(study: Study, space: Space[Trial], rows: Sequence[Row], folder: Pa
 
 
 def _starts_without_baselines(study: Study, rows: Sequence[Row]) -> Iterator[str]:
-    own, measured = study.base.encoder.name, [one for one in study.baselines if one != "token_overlap"]
+    own, of_base = study.base.encoder.name, [one for one in study.baselines if isinstance(one, str)]
+    measured = [one for one in of_base if one != "token_overlap"]
     others = list(dict.fromkeys(row.trial.encoder.name for row in rows if row.trial.encoder.name != own))
     if others and measured:
         yield (

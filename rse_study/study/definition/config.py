@@ -1,13 +1,16 @@
 """The study: a question, a base trial, the grid or space around it."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
+    BeforeValidator,
+    Discriminator,
     Field,
     NonNegativeInt,
     PositiveInt,
     PrivateAttr,
+    Tag,
     field_validator,
     model_serializer,
     model_validator,
@@ -24,6 +27,7 @@ from rse_study.spec import Spec, field
 from rse_study.storage import check_location
 from rse_study.study.definition import parts
 from rse_study.study.definition.domains import AnyDomain, Domain, FactorDomain, FiniteDomain
+from rse_study.study.definition.own_baselines import OwnBaseline, as_list
 from rse_study.study.definition.reading import with_todays_keys
 from rse_study.training.classifier import FineTuning
 from rse_study.training.trial import Trial
@@ -58,6 +62,16 @@ REMOVED = {
 DESIGN = ("factorial", "resolution")
 TrainingFree = Literal["cls", "mean", "first_last", "whitening", "flow"]
 Baseline = Literal["token_overlap", "untrained", "start", TrainingFree, "adversarial", "augmented"]
+
+
+AskedBaseline = Annotated[
+    Annotated[Baseline, Tag("name")] | Annotated[dict[str, OwnBaseline], Field(min_length=1), Tag("own")],
+    Discriminator(lambda given: "own" if isinstance(given, dict) else "name"),
+]
+Written = tuple[AskedBaseline, ...] | dict[str, OwnBaseline | None]
+AskedBaselines = Annotated[
+    tuple[AskedBaseline, ...], BeforeValidator(as_list, json_schema_input_type=Written)
+]
 
 
 class Grid(Spec):
@@ -166,9 +180,8 @@ class Study(Spec):
     """the most that it may cost"""
     storage: str = ""
     """folder that all nodes see, or URL (s3, gs), of what nodes of a cluster exchange; empty: the study's own folder"""
-    baselines: tuple[Baseline, ...] = ("token_overlap", "untrained", "start")
-    """cls, mean, first_last, whitening: the base's weights pooled so, without training or template; flow: first_last
-    under a BERT-flow fitted on the corpus"""
+    baselines: AskedBaselines = ("token_overlap", "untrained", "start")
+    """cls to whitening: the base's weights, untrained; flow: BERT-flow; {E5: {encoder: intfloat/e5-small}}: your own"""
 
     _written_evaluations: tuple[Any, ...] = PrivateAttr(())
 
@@ -210,6 +223,11 @@ class Study(Spec):
     def own_files(self) -> tuple[OwnPairs | OwnLabelled, ...]:
         """Its evaluations on files of the user's own."""
         return tuple(one for one in self.evaluations if isinstance(one, OwnFile))
+
+    @property
+    def own_baselines(self) -> dict[str, OwnBaseline]:
+        """Its baselines of the user's own, by name."""
+        return {name: own for one in self.baselines if not isinstance(one, str) for name, own in one.items()}
 
     @property
     def evaluation_names(self) -> tuple[str, ...]:

@@ -226,7 +226,8 @@ def _member(union: Any, tag: Any) -> Any:
     models = [part for part in members if inspect.isclass(part) and issubclass(part, BaseModel)]
     named = [model for model in models if tag in (model.__name__, model.__name__.lower())]
     valued = [model for model in models if any(info.default == tag for info in model.model_fields.values())]
-    return next(iter([*named, *valued, *models]), None)
+    mappings = [part for part in members if typing.get_origin(part) is dict]
+    return next(iter([*named, *valued, *models, *mappings]), None)
 
 
 def errors_of(found: Iterable[tuple[str, str, str]], where: str) -> list[InputError]:

@@ -138,7 +138,7 @@ def test_a_dot_has_its_trial_and_its_score_and_the_best_an_orange_edge(complete)
 
 def test_the_best_so_far_rises_over_dots_between_baselines(complete):
     found, table = complete
-    scores = baseline_scores(found.evaluations, found.study.objective.evaluation)
+    scores = baseline_scores(found.study, found.evaluations, found.study.objective.evaluation)
     figure = draw_history(figures.drawn_study(found, table), scores, "dev", best=[12])
     dots, line = figure.data[0], figure.data[1]
     assert list(dots.ids) == table["trial"].tolist() and [text for text in dots.text if text] == ["12"]

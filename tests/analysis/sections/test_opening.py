@@ -187,7 +187,7 @@ def test_best_and_trials_have_a_value_on_every_objective(tmp_path, contents):
     table = trials(found)
     said = f"61.00 on builtin dev, Spearman x100 and 45.00 on {fronted.ROBUST} after"
     assert said in Outline(best(found, table)).text
-    scores = baseline_scores(found.evaluations, found.study.objective.evaluation)
+    scores = baseline_scores(found.study, found.evaluations, found.study.objective.evaluation)
     text = " ".join(Outline(trial_table(found, table, scores)).text.split())
     assert f"trial builtin dev, Spearman x100 {fronted.ROBUST} step" in text
     assert "2 * 61.00 45.00" in text

@@ -74,27 +74,36 @@ def test_a_baseline_is_scored_on_the_card_of_its_task(name, materials, tmp_path,
         assert one.value == pytest.approx(other.value, rel=1e-6)
 
 
+class Counts:
+    def __call__(self, texts):
+        return [[text.count("a"), 1] for text in texts]
+
+
 @pytest.mark.parametrize("gpus", [0, 1])
 def test_where_cells_use_gpus_the_driver_scores_no_encoder_and_tasks_all_of_them(
     gpus, study_content, materials, tmp_path, monkeypatch
 ):
     baselines = ["token_overlap", "untrained", "start"]
-    content = grid_of(study_content, grid={"axes": {"rho": [0, 1]}}, baselines=baselines)
+    (tmp_path / "v.txt").write_text("the 1 0\na 0 1\n", encoding="utf-8")
+    own = {"GloVe": {"vectors": "v.txt"}, "counts": {"class": "tests.on_ray.workers.test_on_a_card:Counts"}}
+    content = grid_of(study_content, grid={"axes": {"rho": [0, 1]}}, baselines=[*baselines, own])
     study = checked_of(content | {"evaluations": ["builtin/test"], "resources": {"gpus": gpus}}).study
     asked: list[tuple[str, int]] = []
-    start = lambda payload, evaluations: asked.append((payload.baseline, len(evaluations)))  # noqa: E731
+    named = lambda subject: subject.partition(":")[0]  # noqa: E731
+    start = lambda payload, evaluations: asked.append((named(payload.baseline), len(evaluations)))  # noqa: E731
     monkeypatch.setattr(scoring, "start_scoring", start)
     monkeypatch.setattr(scoring.ray, "put", lambda evaluation: evaluation)
     with Ledger.open(tmp_path) as ledger, ExitStack() as stack:
-        ledger.freeze(study_record(checked_of(content), materials.dev))
         files, cache = StudyFiles(tmp_path), MaterialsCache(lambda trial: materials)
+        fingerprints = cache.find_own(study, study.base, tmp_path)
+        ledger.freeze(study_record(checked_of(content), materials.dev, own_baselines=fingerprints))
         runtime = RayRuntime(stack, files, cache, Listener(), num_cpus=0, address="")
         monkeypatch.setattr(runtime, "open", lambda resources: None)
         evaluations = [few("builtin/test")], [few("builtin/dev")]
         of_study = scoring.Scoring(study, study.base, files, ledger, cache, Listener(), *evaluations)
         for rows in of_study.baselines():
             ledger.record_evaluations(rows)
-        by_driver = {row.subject for row in ledger.evaluations()}
+        by_driver = {named(row.subject) for row in ledger.evaluations()}
         list(of_study.start_scoring_baselines(runtime))
-    assert by_driver == ({"token_overlap"} if gpus else {*baselines})
-    assert asked == ([("untrained", 2), ("start", 2)] if gpus else [])
+    assert by_driver == ({"token_overlap", "GloVe"} if gpus else {*baselines, *own})
+    assert asked == ([("untrained", 2), ("start", 2), ("counts", 2)] if gpus else [])
