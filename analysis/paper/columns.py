@@ -28,7 +28,7 @@ BLOCKS = {
     "roberta-base": "RoBERTa-base",
     "roberta-large": "RoBERTa-large",
 }
-UNTRAINED = {
+CALLED = {
     "BERT": "start",
     "<encoder>": "start",
     "BERT+Adv": "adversarial",
@@ -44,7 +44,10 @@ UNTRAINED = {
     "Avg. BERT embeddings": "mean",
     "GloVe embeddings (avg.)": "GloVe",
     "GloVe (avg.)": "GloVe",
+    "IS-<encoder>": "IS-BERT",
+    "CT-<encoder>": "CT-BERT",
 }
+"""our names of the paper's rows, of baselines and where a name ends like an encoder's"""
 BETWEEN = re.compile(r" [><~] ")
 
 
@@ -92,7 +95,7 @@ def columns_of(table: str, encoder: str = "") -> tuple[Column, ...]:
 def our_row(row: str, block: str = BERT) -> str:
     """Return a study's name for a paper's row: a baseline's, or without the encoder."""
     name = row.removesuffix(" (reproduced)")
-    subject = UNTRAINED.get(name.replace(block, "<encoder>"))
+    subject = CALLED.get(name.replace(block, "<encoder>"))
     return BASELINES.get(subject, subject) if subject else name.removesuffix(f"-{block}")
 
 
