@@ -195,11 +195,10 @@ def add_baselines(
 ) -> None:
     """Add a dashed line for each baseline; the legend names those outside the figure."""
     for row in scores.dropna(subset="value").itertuples():
-        dash = style.DASHES.get(row.subject, f"{2 * row.Index}px,3px")  # of a user's own
         outside = " (outside)" if shown and not shown[0] <= row.value <= shown[1] else ""
         figure.add_scatter(
             x=ends, y=[row.value, row.value], name=f"{row.label}: {row.value:.{decimals}f}{outside}",
-            mode="lines", line={"color": style.GREY, "dash": dash, "width": 1.5},
+            mode="lines", line={"color": style.GREY, "dash": f"{2 + 3 * row.Index}px,3px", "width": 1.5},
             hoverinfo="name", hoverlabel={"namelength": -1},
         )  # fmt: skip
 

@@ -13,19 +13,6 @@ from plotly.io import templates
 INK, GREY, FAINT, BLUE, ORANGE = "#1f2328", "#6e7781", "#b6bec7", "#0b62c4", "#c4560b"
 GROUND = "#ffffff"
 """The page's background. Colours have six digits, so that the page can swap them in dark mode."""
-DASHES = {
-    "token_overlap": "dot",
-    "untrained": "dash",
-    "start": "dashdot",
-    "cls": "longdash",
-    "mean": "longdashdot",
-    "first_last": "12px,3px,3px,3px,3px,3px",
-    "whitening": "2px,6px",
-    "flow": "10px,3px,2px,3px",
-    "adversarial": "6px,2px",
-    "augmented": "6px,2px,2px,2px",
-}
-"""Line style of each baseline."""
 SEED_COLOURS = ("#0b62c4", "#c4560b", "#1a7f5a", "#8250df", "#b3246b", "#57606a")
 SEED_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")
 BLUES = [[0.0, "#e8f1fb"], [0.5, "#6aa3e0"], [1.0, "#0b3f86"]]

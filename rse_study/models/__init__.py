@@ -20,17 +20,12 @@ if TYPE_CHECKING:
     from rse_study.models.rtd import build_head as build_head
     from rse_study.models.rtd import seeded_linear as seeded_linear
 else:
-    DCLNetworks = DeferredName("rse_study.models.dcl_networks", "DCLNetworks")
-    MaskedLMHead = DeferredName("rse_study.models.dcl_networks", "MaskedLMHead")
-    PairNetworks = DeferredName("rse_study.models.dcl_networks", "PairNetworks")
-    Projection = DeferredName("rse_study.models.dcl_networks", "Projection")
-    SentenceEncoder = DeferredName("rse_study.models.encoder", "SentenceEncoder")
-    build_head = DeferredName("rse_study.models.rtd", "build_head")
-    seeded_linear = DeferredName("rse_study.models.rtd", "seeded_linear")
-    Networks = DeferredName("rse_study.models.dcl_networks", "Networks")
-    Discriminator = DeferredName("rse_study.models.rtd", "Discriminator")
-    Generator = DeferredName("rse_study.models.rtd", "Generator")
-    GeneratorOutputs = DeferredName("rse_study.models.generators", "GeneratorOutputs")
-    TokenPlaces = DeferredName("rse_study.models.rtd", "TokenPlaces")
-    by_chunks = DeferredName("rse_study.models.encoder", "by_chunks")
-    draw_weights = DeferredName("rse_study.models.encoder", "draw_weights")
+    _NAMES = {
+        "dcl_networks": ("DCLNetworks", "MaskedLMHead", "Networks", "PairNetworks", "Projection"),
+        "encoder": ("SentenceEncoder", "by_chunks", "draw_weights"),
+        "generators": ("GeneratorOutputs",),
+        "rtd": ("Discriminator", "Generator", "TokenPlaces", "build_head", "seeded_linear"),
+    }
+    globals().update(
+        {name: DeferredName(f"{__name__}.{home}", name) for home, names in _NAMES.items() for name in names}
+    )

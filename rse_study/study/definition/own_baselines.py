@@ -48,10 +48,10 @@ class OwnBaseline(Spec):
     def _is_of_one_kind(self) -> "OwnBaseline":
         kinds = [one for one in (self.encoder, self.class_, self.vectors) if one]
         if len(kinds) != 1 or (not self.encoder and (self.prompt, self.revision) != (None, "main")):
-            rule = (
-                "must have one of `encoder`, `class` and `vectors`; `prompt` and `revision` are an encoder's"
+            rule = "`prompt` and `revision` are an encoder's"
+            raise ValueError(
+                f"must have one of `encoder`, `class` and `vectors`; {rule}. Write one of the three"
             )
-            raise ValueError(f"{rule}. Write one of the three")
         return self
 
     def needs(self) -> str:
@@ -89,10 +89,8 @@ class OwnBaseline(Spec):
             name = str(find_file(self.vectors, *folders))
             content = hash_file(Path(name))
         else:
-            is_folder = Path(name).is_dir()
-            content = (
-                fingerprint_of_folder(Path(name)) if is_folder else fingerprint_of_model(name, self.revision)
-            )
+            folder = Path(name) if Path(name).is_dir() else None
+            content = fingerprint_of_folder(folder) if folder else fingerprint_of_model(name, self.revision)
         whole = fingerprint_of([content, self.prompt, self.semantics])
         # "model" is name@commit of one on the hub, by which a storage gets its revision.
         return replace(base, base=name, optimizer=source, fingerprints={"base": whole, "model": content})
@@ -162,9 +160,8 @@ class WordVectors:
             self._known |= dict.fromkeys(new) | dict(reversed([*self._read(new)]))
         known = [[vector for one in own if (vector := self._known[one]) is not None] for own in tokens]
         if lost := known.count([]):
-            logger.warning(
-                "%s: %d of %d texts have no known word, and a zero vector", self._path, lost, len(texts)
-            )
+            said = "%s: %d of %d texts have no known word, and a zero vector"
+            logger.warning(said, self._path, lost, len(texts))
         none = [np.zeros(self._size, np.float32)]
         return np.stack([np.mean(own or none, axis=0) for own in known])
 
@@ -172,12 +169,12 @@ class WordVectors:
         """Yield the wanted words, or all, with their vectors; of other lines the numbers are only counted."""
         lines = read_lines(self._path, MOST_BYTES) if self._size > 0 else [""]
         for number, line in enumerate(lines, start=1):
+            if number <= self._has_header:
+                continue
             word, *cells = line.rstrip(" ").rsplit(" ", self._size)
-            is_read = number > self._has_header and (wanted is None or word in wanted)
+            is_read = wanted is None or word in wanted
             vector = np.array([number_of(cell) for cell in cells if is_read], np.float32)
-            if number > self._has_header and (
-                len(cells) != self._size or not cells or not np.isfinite(vector).all()
-            ):
+            if len(cells) != self._size or not cells or not np.isfinite(vector).all():
                 rule = "a line is a word and as many numbers as the first one has, with blanks between"
                 remedy = "Mend the line, or fetch the file again; `n d` may stand above the vectors"
                 what = f"is no word with {max(1, self._size)} numbers"
