@@ -316,9 +316,7 @@ class Trial(Spec):
         if self.views and not self.method.takes_views:
             raise ValueError(f"views: {self.method.name} takes none. Set views: null, or use another method")
         if self.needs_negatives and (self.views is None or len(self.views.columns) == 2):
-            raise ValueError(
-                "hard_negatives: required needs `views` of 3 columns. Add them, or set it to optional"
-            )
+            raise ValueError("hard_negatives: required needs `views` of 3 columns. Set them, or optional")
         reasons = (
             self.method.unrecordable,
             self.chunk_size
