@@ -27,7 +27,7 @@ from pydantic_core import PydanticCustomError
 
 from rse_study.data.corpus import Corpus
 from rse_study.data.hub_models import Model
-from rse_study.data.own_tables import ENDING, SentenceViews
+from rse_study.data.own_tables import ENDING, Rewrites
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.recipes import REPLAYABLE
 from rse_study.methods import AnyMethod, RobustSentEmbed
@@ -269,7 +269,7 @@ class Trial(Spec):
     """what is trained"""
     corpus: Corpus = Corpus()
     """training sentences; if the base has `views` and no corpus, their first column"""
-    views: SentenceViews | None = field(None, neutral=None)
+    views: Rewrites | None = field(None, neutral=None)
     """file or dataset of every sentence's positive, and perhaps hard negative; null: a sentence is its own"""
     optimizer: AdamW = AdamW()
     """AdamW or another by class, and the learning rate's schedule"""
