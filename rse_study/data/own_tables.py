@@ -184,6 +184,5 @@ def with_views(views: Rewrites, texts: list[str], *folders: Path, is_triple: boo
     columns = [*zip(*(found[one] for one in texts), strict=True)]
     if is_triple and len(columns) < 2:
         raise malformed("no third column", where, "method.hard_negatives: required")
-    kinds = "paraphrases" + " and hard negatives" * (len(columns) - 1)
-    note = f"{kinds} of all sentences ({num_repeated:,} rows of repeated ones dropped)"
+    note = f"{len(columns)} of each sentence ({num_repeated:,} rows of repeated ones dropped)"
     return [*texts, *(one for column in columns for one in column)], note
