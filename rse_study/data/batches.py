@@ -185,7 +185,7 @@ class Batch:
         return self.draws.take(self.path + name, lambda host, step: make(derive(host), step))
 
     def repeated(self, times: int) -> "Batch":
-        """Stack its texts and then itself, `times` parts; each continues the numbering of its rows."""
+        """Stack its texts, then itself, to `times` parts that go on counting rows."""
         parts = [*self.texts, *[self] * times][:times]
         return self._derived(
             f"repeated {times}/",

@@ -10,7 +10,7 @@ from pydantic import Field, NonNegativeInt, field_validator, model_validator
 
 from rse_study.data import builtin, hub, study_folders
 from rse_study.data.catalogue import sets_by_path
-from rse_study.data.own_tables import Views, read_rows
+from rse_study.data.own_tables import Rewrites, read_rows
 from rse_study.data.text_files import find_file, read_own_lines
 from rse_study.errors import InputError, MissingFile
 from rse_study.spec import Spec, field, fingerprint_of
@@ -48,7 +48,7 @@ class TextFiles(Spec):
     """the files, read in this order"""
 
 
-CorpusSource = Annotated[Builtin | TextFiles | hub.Dataset | Views, Field(discriminator="kind")]
+CorpusSource = Annotated[Builtin | TextFiles | hub.Dataset | Rewrites, Field(discriminator="kind")]
 
 
 class Corpus(Spec):
@@ -179,7 +179,7 @@ def _lines(source: CorpusSource, folders: tuple[Path, ...]) -> Iterable[str]:
     if isinstance(source, TextFiles):
         files = [find_text(path, *folders) for path in source.paths]  # find all before reading any
         return (line for path in files for line in read_own_lines(path))
-    if isinstance(source, Views):
+    if isinstance(source, Rewrites):
         return (sentence for sentence, *_ in read_rows(source, *folders))
     return (value or "" for _, (value,) in hub.read_columns(source, *folders))
 

@@ -1,4 +1,4 @@
-"""Tables of a user's own: pairs with a score, texts with a label, sentences with views.
+"""Tables of a user's own: scored pairs, labelled texts, sentences with views.
 
 CSV, TSV, JSON Lines or Parquet; all but Parquet plain or gzip. Columns go by name, others are left alone. CSV and TSV
 may lack a header: pairs if they have three columns, views if none is named. Texts such as `null` and `NA` are texts.
@@ -129,7 +129,7 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, list[Any
 MEANT = "a sentence, its paraphrase and perhaps a hard negative"
 
 
-class Views(Table):
+class Rewrites(Table):
     """A table whose rows are a sentence, its paraphrase and perhaps a hard negative.
 
     `{file: NAME}` is TSV or CSV without a header, or with `columns` also JSON Lines or Parquet; `{dataset: NAME,
@@ -146,7 +146,7 @@ class Views(Table):
     """names of the two or three columns; empty: the file has no header, and two or three"""
 
     @model_validator(mode="after")
-    def _one_table(self) -> "Views":
+    def _one_table(self) -> "Rewrites":
         num_columns = len(self.columns) or 2 * self.file.removesuffix(".gz").endswith((".csv", ".tsv"))
         is_one = bool(self.file) != bool(self.dataset) and re.search(ENDING, self.file or ".csv")
         if not is_one or num_columns not in (2, 3):
@@ -156,7 +156,7 @@ class Views(Table):
         return self
 
 
-def read_rows(views: Views, *folders: Path) -> Iterator[Text]:
+def read_rows(views: Rewrites, *folders: Path) -> Iterator[Text]:
     """Yield each row's sentence, paraphrase and perhaps hard negative, stripped."""
     width, path = len(views.columns), None if views.dataset else find_file(views.file, *folders)
     for where, cells in _rows(path, views.columns) if path else read_columns(views, *folders):
@@ -168,20 +168,21 @@ def read_rows(views: Views, *folders: Path) -> Iterator[Text]:
         yield text_of(*cells, where=where)
 
 
-def with_views(views: Views, sentences: list[str], *folders: Path, is_triple: bool) -> tuple[list[str], str]:
-    """Return the sentences, their paraphrases, their hard negatives if any, and a note for people."""
+def with_views(views: Rewrites, texts: list[str], *folders: Path, is_triple: bool) -> tuple[list[str], str]:
+    """Return sentences, paraphrases and hard negatives in a row, and a note."""
     found, num_repeated = dict[str, Text](), 0
     for sentence, *others in read_rows(views, *folders):
         num_repeated += sentence in found
         found.setdefault(sentence, tuple(others))
-    lacking, where = [one for one in sentences if one not in found], views.file or f"dataset {views.dataset}"
+    lacking, where = [one for one in texts if one not in found], views.file or f"dataset {views.dataset}"
     if lacking:
-        what = f"{len(lacking):,} of the corpus' {len(sentences):,} sentences have no row, first {lacking[0]!r:.80}"
+        what = (
+            f"{len(lacking):,} of the corpus' {len(texts):,} sentences have no row, first {lacking[0]!r:.80}"
+        )
         remedy = "Add rows, or train on its first column: write `corpus: {source: ...}` as `views` is written"
         raise InputError(what, where=where, rule="every sentence needs its view", remedy=remedy)
-    columns = [*zip(*(found[one] for one in sentences), strict=True)]
+    columns = [*zip(*(found[one] for one in texts), strict=True)]
     if is_triple and len(columns) < 2:
         raise malformed("no third column", where, "method.hard_negatives: required")
-    kinds = "paraphrases" + " and hard negatives" * (len(columns) - 1)
-    note = f"{kinds} of all sentences ({num_repeated:,} rows of repeated ones dropped)"
-    return [*sentences, *(text for column in columns for text in column)], note
+    note = f"{len(columns)} of each sentence ({num_repeated:,} rows of repeated ones dropped)"
+    return [*texts, *(one for column in columns for one in column)], note

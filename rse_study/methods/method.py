@@ -94,9 +94,9 @@ class RunContext:
         return batch.rows[:, None] == self.collectives.gather(batch.rows)[None, :]
 
     def candidates(self, batch: Batch, z_pos: Tensor, *z_neg: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the global batch's z_pos and hard negatives [g d], and mark each row's own z_pos [b g].
+        """Return all candidates [g d], and mark each row's own z_pos [b g].
 
-        Gao et al. 2021, eq 5: they are candidates of every anchor.
+        They are z_pos and hard negatives of the global batch (Gao et al. 2021, eq 5).
         """
         others, own = self.collectives.gather(z_pos), self.own(batch)
         for one in z_neg:
@@ -237,6 +237,6 @@ class ContrastiveMethod(Method):
     def contrastive(
         self, z: Float[Tensor, "b d"], z_pos: Tensor, batch: Batch, run: RunContext, *z_neg: Tensor
     ) -> Float[Tensor, " b"]:
-        """Return L_con of this worker's anchors against the global batch's second views and hard negatives."""
+        """Return L_con of this worker's anchors against the global batch's candidates."""
         assert len(z_neg) == len(batch.texts) - 2, "hard negatives are left out"
         return info_nce(z, z_pos[None], *run.candidates(batch, z_pos, *z_neg), self.temperature)

@@ -27,7 +27,7 @@ from pydantic_core import PydanticCustomError
 
 from rse_study.data.corpus import Corpus
 from rse_study.data.hub_models import Model
-from rse_study.data.own_tables import ENDING, Views
+from rse_study.data.own_tables import ENDING, Rewrites
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.recipes import REPLAYABLE
 from rse_study.methods import AnyMethod, RobustSentEmbed
@@ -269,7 +269,7 @@ class Trial(Spec):
     """what is trained"""
     corpus: Corpus = Corpus()
     """training sentences; if the base has `views` and no corpus, their first column"""
-    views: Views | None = field(None, neutral=None)
+    views: Rewrites | None = field(None, neutral=None)
     """file or dataset of every sentence's positive, and perhaps hard negative; null: a sentence is its own"""
     optimizer: AdamW = AdamW()
     """AdamW or another by class, and the learning rate's schedule"""
@@ -316,9 +316,7 @@ class Trial(Spec):
         if self.views and not self.method.takes_views:
             raise ValueError(f"views: {self.method.name} takes none. Set views: null, or use another method")
         if self.needs_negatives and (self.views is None or len(self.views.columns) == 2):
-            raise ValueError(
-                "hard_negatives: required needs `views` of 3 columns. Add them, or set it to optional"
-            )
+            raise ValueError("hard_negatives: required needs `views` of 3 columns. Set them, or optional")
         reasons = (
             self.method.unrecordable,
             self.chunk_size
@@ -393,7 +391,10 @@ class Trial(Spec):
 
     @property
     def cost(self) -> StepCost:
-        """Passes of a step; of a table without names, hard negatives count only if the method needs them."""
+        """Passes of a step, those of hard negatives too.
+
+        Of a table without names, they are counted only if the method requires them.
+        """
         cost = self.method.cost
         more = int(self.needs_negatives or (self.views is not None and len(self.views.columns) == 3))
         of_ascent = cost.views_per_ascent + more * (cost.views_per_ascent > 1)  # L2P-CSR weakens them, too

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from rse_study.data.batches import Batches
 from rse_study.data.corpus import Corpus, read_corpus
-from rse_study.data.own_tables import Views, read_rows, with_views
+from rse_study.data.own_tables import Rewrites, read_rows, with_views
 from rse_study.data.tokenised import TokenisedCorpus, encode, tokenise
 from rse_study.errors import InputError
 from rse_study.streams import Streams
@@ -33,7 +33,7 @@ FILES = {
 @cases("name", FILES)
 def test_rows_are_the_same_in_every_format(name, tmp_path):
     (tmp_path / name).write_bytes(FILES[name])
-    views = Views(file=name, **(NAMED if name.startswith("named") else {}))
+    views = Rewrites(file=name, **(NAMED if name.startswith("named") else {}))
     assert list(read_rows(views, tmp_path)) == PAIRS
     assert list(read_rows(views.model_copy(update={"file": name.removesuffix(".gz")}), tmp_path)) == PAIRS
 
@@ -57,7 +57,7 @@ def test_rows_are_the_same_in_every_format(name, tmp_path):
 )
 def test_what_is_no_row_is_refused_where_it_stands(content, columns, said, tmp_path):
     (tmp_path / "a.tsv").write_text(content, encoding="utf-8")
-    views = Views(file="a.tsv", columns=columns)
+    views = Rewrites(file="a.tsv", columns=columns)
     if said is None:
         assert len(list(read_rows(views, tmp_path))) == content.count("\n")
     else:
@@ -85,10 +85,10 @@ def test_views_are_one_table_of_two_or_three_columns(given):
 
 def test_the_first_row_of_a_sentence_counts_and_each_must_have_one(tmp_path):
     (tmp_path / "a.tsv").write_text("a b\tfirst\tx x\na b\tsecond\ty y\nc d\tthird\tz z\n")
-    views = Views(file="a.tsv")
+    views = Rewrites(file="a.tsv")
     texts, note = with_views(views, ["c d", "a b"], tmp_path, is_triple=True)
     assert texts == ["c d", "a b", "third", "first", "z z", "x x"]
-    assert note == "paraphrases and hard negatives of all sentences (1 rows of repeated ones dropped)"
+    assert note == "2 of each sentence (1 rows of repeated ones dropped)"
     with pytest.raises(InputError, match="2 of the corpus' 3 sentences have no row, first 'e'"):
         with_views(views, ["a b", "e", "f"], tmp_path, is_triple=False)
     (tmp_path / "a.tsv").write_text("a b\tfirst\nc d\tthird\n")
@@ -120,7 +120,7 @@ def test_a_dataset_of_the_hubs_layout_is_read_by_its_columns(tmp_path):
     assert read_corpus(trial.corpus, tmp_path).sentences == ["a, b", "NA"]
     assert list(read_rows(trial.views, tmp_path)) == [("a, b", 'he said "no"'), ("NA", "null")]
     with pytest.raises(InputError, match="no column 'sent2'"):
-        list(read_rows(Views(dataset="nli", columns=["sent0", "sent2"]), tmp_path))
+        list(read_rows(Rewrites(dataset="nli", columns=["sent0", "sent2"]), tmp_path))
 
 
 @pytest.mark.parametrize("num_texts", [2, 3])

@@ -14,7 +14,7 @@ from rse_study.data.catalogue import catalogue, sets_by_path
 from rse_study.data.corpus import TextFiles, check_corpus, find_text, read_corpus
 from rse_study.data.hub import Dataset, Table, check_dataset, folder_of
 from rse_study.data.lexicons import wordnet_archive
-from rse_study.data.own_tables import Views, with_views
+from rse_study.data.own_tables import Rewrites, with_views
 from rse_study.data.readers import read_dev, read_sts
 from rse_study.data.text_files import find_file
 from rse_study.downstream import sets_of, sets_of_recipe
@@ -114,7 +114,7 @@ def _corpus(trial: Trial, folders: tuple[Path, ...], read: set[tuple[object, ...
         if isinstance(source, TextFiles):
             for path in source.paths:
                 found += _tried(f"corpus.source = {path!r}", partial(find_text, path, *folders))
-        elif isinstance(source, Views) and source.file:
+        elif isinstance(source, Rewrites) and source.file:
             found += _tried(f"views.file = {source.file!r}", partial(find_file, source.file, *folders))
         elif isinstance(source, Table):
             what = f"corpus.source.dataset = {source.dataset!r}"
@@ -260,7 +260,7 @@ class Needs:
     """names of the catalogue"""
     texts: tuple[str, ...]
     """corpus files that the catalogue does not know"""
-    datasets: tuple[Dataset | Views, ...]
+    datasets: tuple[Dataset | Rewrites, ...]
     """corpora on the hub, or in folders in its layout"""
     models: tuple[hub_models.Model, ...]
 
@@ -269,7 +269,7 @@ def needs_of(checked: CheckedStudy) -> Needs:
     """Return what a study needs, whether it is here or not."""
     trials = [trial for _, trial in trials_that_differ(checked)]
     sources = [source for trial in trials for source in (trial.corpus.source, trial.views)]
-    on_hub = [one for one in sources if isinstance(one, Dataset | Views) and one.dataset]
+    on_hub = [one for one in sources if isinstance(one, Dataset | Rewrites) and one.dataset]
     paths = [path for source in sources if isinstance(source, TextFiles) for path in source.paths]
     by_path = sets_by_path()
     of_trials = (name for trial in trials for name in _sets_of_trial(trial))
