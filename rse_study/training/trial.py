@@ -313,6 +313,8 @@ class Trial(Spec):
 
     @model_validator(mode="after")
     def _can_be_trained(self) -> "Trial":
+        if (needed := self.method.needs_pooling) not in (None, self.encoder.pooling):
+            raise ValueError(f"{self.method.name} needs another pooling. Set encoder.pooling: {needed}")
         if self.views and not self.method.takes_views:
             raise ValueError(f"views: {self.method.name} takes none. Set views: null, or use another method")
         if self.needs_negatives and (self.views is None or len(self.views.columns) == 2):
@@ -330,12 +332,6 @@ class Trial(Spec):
         if self.graphed and (reason := str(next(filter(None, reasons), ""))):
             remedy = ", or graphed: false" if ". Set " in reason else ". Set graphed: false"
             raise ValueError(f"graphed: a step of {self.method.name} cannot be recorded: {reason}{remedy}")
-        return self
-
-    @model_validator(mode="after")
-    def _pools_as_its_method_needs(self) -> "Trial":
-        if (needed := self.method.needs_pooling) not in (None, self.encoder.pooling):
-            raise ValueError(f"{self.method.name} needs another pooling. Set encoder.pooling: {needed}")
         return self
 
     @model_validator(mode="after")
