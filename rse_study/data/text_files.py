@@ -65,10 +65,10 @@ def looked_for_in(*folders: Path) -> str:
     return f"looked for in {', '.join(others)} and {last}" if others else f"looked for in {last}"
 
 
-def read_lines(path: Path, most_bytes: int = MAX_BYTES) -> Iterator[str]:
+def read_lines(path: Path, most_bytes: int | None = None) -> Iterator[str]:
     """Yield lines without LF or CRLF and byte order mark; nothing else ends a line."""
     with _opened(path) as stream:
-        for number, raw in enumerate(_raw_lines(stream, path, most_bytes), start=1):
+        for number, raw in enumerate(_raw_lines(stream, path, most_bytes or MAX_BYTES), start=1):
             line = _decode(raw, path, number).rstrip("\r\n")
             yield line.removeprefix("\ufeff") if number == 1 else line
 

@@ -122,8 +122,9 @@ class SentenceEncoder(nn.Module):
         self.has_stored_convolutions = False
         if pooling == "convolved":
             third, made = self.hidden_size // 3, partial(nn.utils.skip_init, nn.Conv1d, self.hidden_size)
+            dtype = next(backbone.parameters()).dtype
             for window, width in ((1, self.hidden_size - 2 * third), (3, third), (5, third)):
-                self.convolutions.append(made(width, window, padding=window // 2, dtype=torch.float32))
+                self.convolutions.append(made(width, window, padding=window // 2, dtype=dtype))
             draw_weights(self.convolutions, Streams(0).generator("init"))
         self._run_packed: Any = Packed.run
         taken = inspect.signature(backbone.forward).parameters

@@ -80,6 +80,8 @@ def test_supervised_simcse_is_the_loss_of_sentence_transformers(write, tmp_path)
 
 
 VIEWED = {name: entry.method for name, entry in ENTRIES.items() if entry.method.takes_views}
+VIEWED = {name: method for name, method in VIEWED.items() if method.name != "atcl" or not method.weight}
+"""but for ATCL, whose r follows the gradient through z_pos only where that is of X"""
 VIEWED |= {name: GOLDEN[name] for name in NUM_VIEWS}
 EACH = pytest.mark.parametrize("name", VIEWED)
 NUMBERS = pytest.mark.parametrize("num_views", [1, 2])

@@ -22,7 +22,6 @@ from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow
 from rse_study.storage import absolute, check_location, is_url
 from rse_study.study.definition.parts import Resources
-from rse_study.training.trial import Trial
 from tests.cases import cases
 
 CELL = "f" * 64
@@ -38,9 +37,7 @@ def test_items_of_a_cell_travel_to_a_storage_and_to_every_other_disk(storage, tm
     monkeypatch.setenv("RSE_STUDY_CACHE", str(tmp_path / "node"))
     drivers = [tmp_path / name / "little" for name in ("driver", "elsewhere")]
     files, others = (StudyFiles(one, storage, tmp_path / "cache") for one in drivers)
-    payload = Payload(
-        trial=Trial(), materials="", folder=files.cell(CELL), storage=storage.location, resources=Resources()
-    )
+    payload = Payload(materials="", folder=files.cell(CELL), storage=storage.location, resources=Resources())
     dev, test = scored("STS-B", 0.1, 0.5, 0.3), scored("SICK-R", -0.25, 1.0)
     with workplace(payload) as worker:
         write_result(

@@ -148,7 +148,7 @@ def test_identities_are_those_on_file_and_all_different() -> None:
 BY_CONTENT = {
     "Corpus",
     "Builtin",
-    "Views",
+    "Rewrites",
     "Encoder.name",
     "Encoder.revision",
     "ReplacedTokenDetection.generator",
