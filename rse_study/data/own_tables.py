@@ -151,7 +151,7 @@ class Rewrites(Table):
         is_one = bool(self.file) != bool(self.dataset) and re.search(ENDING, self.file or ".csv")
         if not is_one or num_columns not in (2, 3):
             raise ValueError(
-                "must be a `file` (.tsv, .csv, .jsonl, .parquet) or a `dataset`, of 2 or 3 `columns`"
+                "must be a `file` (.tsv, .csv, .jsonl, .parquet) or `dataset`, of 2 or 3 `columns`"
             )
         return self
 

@@ -61,8 +61,7 @@ class Scoring:
         """
         lacking = list(self._lacking([*self.judges, *self.by_cells]))
         if self.study.resources.gpus:
-            free = {WITHOUT_ENCODER, *(name for name, one in self.materials.own.items() if one.vectors)}
-            lacking = [(name, asked) for name, asked in lacking if name in free]
+            lacking = [(name, asked) for name, asked in lacking if name == WITHOUT_ENCODER]
         return self._measured(lacking)
 
     def _measured(self, wanted: Sequence[tuple[str, list[Evaluation]]]) -> Iterator[list[EvaluationRow]]:
@@ -107,9 +106,8 @@ class Scoring:
         of_weights = [one for one in self.evaluations if one.name not in of_vectors]
         for name, lacking in self._lacking([*of_vectors.values(), *of_weights]):
             runtime.open(study.resources)
-            payload = runtime.payloads.of_baseline(
-                name, self.materials.own.get(name, self.base), study.resources
-            )
+            base = self.materials.own.get(name, self.base)
+            payload = runtime.payloads.of_baseline(name, base, study.resources)
             together = [one for one in lacking if one.name in of_vectors]
             parts = [together] * bool(together) + [[one] for one in lacking if one.name not in of_vectors]
             yield from (start_scoring(payload, [self._carry(one) for one in part]) for part in parts)

@@ -1,9 +1,8 @@
 """Record of a study in its ledger, and provenance of its runs."""
 
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -30,7 +29,7 @@ def study_record(
     dev: StsPairs,
     evaluations: Sequence[Evaluation] = (),
     judges: Sequence[Evaluation] = (),
-    own_baselines: Mapping[str, str] = MappingProxyType({}),
+    own_baselines: dict[str, str] | None = None,
 ) -> StudyRecord:
     """Return the resolved study, with every default and every axis written out."""
     study = checked.study
@@ -48,7 +47,7 @@ def study_record(
         rungs=checked.rungs,
         evaluations=study.evaluation_names,
         measures=tuple(measure for evaluation in evaluations for measure in evaluation.measures),
-        fingerprints={one.name: one.fingerprint for one in (*judges, *evaluations)} | dict(own_baselines),
+        fingerprints={one.name: one.fingerprint for one in (*judges, *evaluations)} | (own_baselines or {}),
         search_seed=study.search_seed,
         checks=checks_of(trials),
         unchecked=tuple(dict.fromkeys(one.method.name for one in trials if not one.method.checks)),
