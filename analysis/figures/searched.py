@@ -1,6 +1,7 @@
 """Optuna's figures of a search's complete trials, in the page's colours."""
 
 from collections.abc import Collection, Mapping, Sequence
+from html import escape
 from itertools import combinations
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -197,7 +198,7 @@ def add_baselines(
     for row in scores.dropna(subset="value").itertuples():
         outside = " (outside)" if shown and not shown[0] <= row.value <= shown[1] else ""
         figure.add_scatter(
-            x=ends, y=[row.value, row.value], name=f"{row.label}: {row.value:.{decimals}f}{outside}",
+            x=ends, y=[row.value, row.value], name=f"{escape(row.label)}: {row.value:.{decimals}f}{outside}",
             mode="lines", line={"color": style.GREY, "dash": f"{2 + 3 * row.Index}px,3px", "width": 1.5},
             hoverinfo="name", hoverlabel={"namelength": -1},
         )  # fmt: skip

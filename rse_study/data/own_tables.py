@@ -149,6 +149,8 @@ class Rewrites(Table):
     def _one_table(self) -> "Rewrites":
         num_columns = len(self.columns) or 2 * self.file.removesuffix(".gz").endswith((".csv", ".tsv"))
         is_one = bool(self.file) != bool(self.dataset) and re.search(ENDING, self.file or ".csv")
+        if self.file and (self.split, self.config, self.revision) != ("train", "", "main"):
+            raise ValueError("has split, config or revision, which are a dataset's. Remove them")
         if not is_one or num_columns not in (2, 3):
             raise ValueError(
                 "must be a `file` (.tsv, .csv, .jsonl, .parquet) or `dataset`, of 2 or 3 `columns`"
@@ -176,9 +178,7 @@ def with_views(views: Rewrites, texts: list[str], *folders: Path, is_triple: boo
         found.setdefault(sentence, tuple(others))
     lacking, where = [one for one in texts if one not in found], views.file or f"dataset {views.dataset}"
     if lacking:
-        what = (
-            f"{len(lacking):,} of the corpus' {len(texts):,} sentences have no row, first {lacking[0]!r:.80}"
-        )
+        what = f"{len(lacking):,} of {len(texts):,} training sentences have no row, first {lacking[0]!r:.80}"
         remedy = "Add rows, or train on its first column: write `corpus: {source: ...}` as `views` is written"
         raise InputError(what, where=where, rule="every sentence needs its view", remedy=remedy)
     columns = [*zip(*(found[one] for one in texts), strict=True)]

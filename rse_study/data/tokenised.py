@@ -209,7 +209,9 @@ def tokenise(
     directory.mkdir(parents=True)
     np.save(directory / "ids.npy", ids)
     np.save(directory / "offsets.npy", offsets)
-    (directory / "meta.json").write_text(meta.model_dump_json(indent=1), encoding="utf-8")
+    (directory / "meta.json").write_text(
+        meta.model_dump_json(indent=1, exclude=set() if num_texts > 1 else {"num_texts"}), encoding="utf-8"
+    )
     return TokenisedCorpus.open(directory)
 
 

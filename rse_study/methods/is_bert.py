@@ -23,18 +23,15 @@ class ISBERT(Method):
 
     semantics: ClassVar[int] = 1
     checks: ClassVar = (
-        *share_checks("joint", "the pairs of a token and its own sentence"),
-        *share_checks("marginal", "the pairs of a token and another sentence"),
+        *share_checks("joint", "the term of a token and its own sentence"),
+        *share_checks("marginal", "the term of a token and another sentence"),
     )
     source: ClassVar = MethodSource("Zhang et al. 2020", "of section 3", ("0099-systems-of-the-tables",))
     unrecordable: ClassVar = ""
     needs_pooling: ClassVar[PoolingKind] = "convolved"
+    cost: ClassVar = StepCost(ascent=0, num_views=1)
     name: Literal["is_bert"] = "is_bert"
     """the method"""
-
-    @property
-    def cost(self) -> StepCost:
-        return StepCost(ascent=0, num_views=1)
 
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
         if not encoder.has_stored_convolutions:

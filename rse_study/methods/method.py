@@ -98,11 +98,9 @@ class RunContext:
 
         They are z_pos and hard negatives of the global batch (Gao et al. 2021, eq 5).
         """
-        others, own = self.collectives.gather(z_pos), self.own(batch)
-        for one in z_neg:
-            others = torch.cat([others, self.collectives.gather(one)])
-            own = torch.cat([own, torch.zeros_like(own)], dim=1)
-        return others, own
+        own = self.own(batch)
+        others = torch.cat([self.collectives.gather(one) for one in (z_pos, *z_neg)])
+        return others, torch.cat([own, *[torch.zeros_like(own)] * len(z_neg)], dim=1)
 
 
 @dataclass(frozen=True)

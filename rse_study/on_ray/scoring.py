@@ -61,7 +61,8 @@ class Scoring:
         """
         lacking = list(self._lacking([*self.judges, *self.by_cells]))
         if self.study.resources.gpus:
-            lacking = [(name, asked) for name, asked in lacking if name == WITHOUT_ENCODER]
+            free = {WITHOUT_ENCODER, *(name for name, one in self.materials.own.items() if one.vectors)}
+            lacking = [(name, asked) for name, asked in lacking if name in free]
         return self._measured(lacking)
 
     def _measured(self, wanted: Sequence[tuple[str, list[Evaluation]]]) -> Iterator[list[EvaluationRow]]:

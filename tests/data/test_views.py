@@ -89,7 +89,7 @@ def test_the_first_row_of_a_sentence_counts_and_each_must_have_one(tmp_path):
     texts, note = with_views(views, ["c d", "a b"], tmp_path, is_triple=True)
     assert texts == ["c d", "a b", "third", "first", "z z", "x x"]
     assert note == "2 of each sentence (1 rows of repeated ones dropped)"
-    with pytest.raises(InputError, match="2 of the corpus' 3 sentences have no row, first 'e'"):
+    with pytest.raises(InputError, match="2 of 3 training sentences have no row, first 'e'"):
         with_views(views, ["a b", "e", "f"], tmp_path, is_triple=False)
     (tmp_path / "a.tsv").write_text("a b\tfirst\nc d\tthird\n")
     with pytest.raises(InputError, match="no third column"):

@@ -1,15 +1,15 @@
 """Encoders of a user's own as baselines: settings, materials, and vectors."""
 
-import inspect
 import logging
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import model_validator
+from pydantic import ConfigDict, model_validator
 
 from rse_study.data import hub_models
 from rse_study.data.text_files import find_file, number_of, read_lines
@@ -33,6 +33,7 @@ def as_list(given: Any) -> Any:
 class OwnBaseline(Spec):
     """An encoder of a user's own, which is measured as shipped baselines are."""
 
+    model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True)
     encoder: str = ""
     """folder or hub name that sentence-transformers loads whole, with all its modules and its own max length"""
     revision: str = "main"
@@ -84,7 +85,8 @@ class OwnBaseline(Spec):
 
         name, source = hub_models.local_name(self.encoder, *folders), self._source(folders[0])
         if self.class_:
-            content = fingerprint_of([source, inspect.getsource(class_of("", self.class_, what=""))])
+            module = sys.modules[self.class_.partition(":")[0]]
+            content = fingerprint_of(source) if source else hash_file(Path(str(module.__file__)))
         elif self.vectors:
             name = str(find_file(self.vectors, *folders))
             content = hash_file(Path(name))

@@ -107,7 +107,7 @@ def cell_size(trial: Trial, shape: EncoderShape, workers: int = 1) -> CellSize:
     D, the target of DCL and the second encoder of CT and SG-OPT are copies of the encoder, V has a row for each word
     piece.
     """
-    cost, each = trial.method.cost, 8 if trial.precision == "float64" else 4
+    cost, each = trial.cost, 8 if trial.precision == "float64" else 4
     target, heads = _heads(trial, shape)
     trained = heads + shape.parameters * (cost.num_encoders + cost.detects) - shape.embeddings * cost.detects
     frozen = target + shape.embeddings * getattr(trial.method, "has_eta", False)

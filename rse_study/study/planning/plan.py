@@ -247,8 +247,8 @@ def _notes(checked: CheckedStudy, left: Sequence[Left], timed: Sequence[TimedWor
             yield "path: as if base and best trial differed on every axis, until the search is over"
         if study.search_budget and any(study.search_budget.model_dump().values()):
             yield "search: it ends at its budget; confirmation and path come after it"
-    if study.own_baselines:
-        yield f"baselines of your own ({', '.join(study.own_baselines)}): their time is not included"
+    if untimed := [*study.own_baselines, *(one for one in study.baselines if one == "flow")]:
+        yield f"baselines {', '.join(untimed)}: their time is not included"
     if is_left and study.gives_seeds_until_decided:
         yield AT_MOST
     if is_left and study.base.replayed.recipe != "none":

@@ -60,8 +60,8 @@ def test_rows_of_other_views_compare_on_the_same_sentences(base, rows, problems)
 @cases(
     ("base", "rows", "said"),
     [
-        ("budget: {}", BT, "corpus: 8,000 of the corpus' 8,000 sentences have no row"),
-        (CORPUS, "BT: {views: {file: few.tsv}}", "2 of the corpus' 3 sentences have no row, first 'e f'"),
+        ("budget: {}", BT, "corpus: 8,000 of 8,000 training sentences have no row"),
+        (CORPUS, "BT: {views: {file: few.tsv}}", "2 of 3 training sentences have no row, first 'e f'"),
         (CORPUS, "BT: {views: {file: none.tsv}}", "BT: views.file = 'none.tsv': no such file"),
         (CORPUS, "BT: {views: {file: ragged.tsv}}", "ragged.tsv:2): all are alike"),
         (CORPUS, "BT: {views: {file: bt.tsv, columns: [sent0, sent1]}}", "no column 'sent0'"),
