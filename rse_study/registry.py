@@ -117,10 +117,10 @@ def source_of_class(path: str, *, what: str, folder: Path, bases: Sequence[str] 
     file = Path(getattr(sys.modules[name], "__file__", None) or sys.executable)
     if file.parent.resolve() in (folder.resolve(), Path.cwd()):
         source = file.read_text(encoding="utf-8")
-        for other in re.findall(r"^\s*(?:from|import)\s+(\w+)", source, re.MULTILINE):
-            if file.with_name(f"{other}.py").exists():
-                rule, remedy = f"it imports {other}, which no worker finds", "Put all of it into one file"
-                raise InputError(what, rule=rule, remedy=remedy)
+        imported = re.findall(r"^\s*(?:from|import)\s+(\w+)", source, re.MULTILINE)
+        if beside := [one for one in imported if file.with_name(f"{one}.py").exists()]:
+            rule = f"it imports {beside[0]}, which no worker finds"
+            raise InputError(what, rule=rule, remedy="Put all of it into one file")
         return source
     if not PathFinder.find_spec(name.partition(".")[0], sys.path):
         rule, remedy = "is in a package that no worker finds", "Put it into one file, or install the package"

@@ -42,8 +42,7 @@ def fit_head(
     class has no training text.
     """
     begun = time.monotonic()
-    data = split_off(training, spec.dev_share, is_augmented=spec.augmented > 0)
-    run = open_run(spec, seed, start, data, torch.device(device))
+    run = open_run(spec, seed, start, split_off(training, spec), torch.device(device))
     lacking = [name for label, name in enumerate(run.training.classes) if label not in run.training.targets]
     if lacking:
         what, rule = f"no text of class {', '.join(lacking)}", "each class has at least one to train on"

@@ -149,12 +149,10 @@ class Rewrites(Table):
     def _one_table(self) -> "Rewrites":
         num_columns = len(self.columns) or 2 * self.file.removesuffix(".gz").endswith((".csv", ".tsv"))
         is_one = bool(self.file) != bool(self.dataset) and re.search(ENDING, self.file or ".csv")
-        if self.file and (self.split, self.config, self.revision) != ("train", "", "main"):
-            raise ValueError("has split, config or revision, which are a dataset's. Remove them")
-        if not is_one or num_columns not in (2, 3):
-            raise ValueError(
-                "must be a `file` (.tsv, .csv, .jsonl, .parquet) or `dataset`, of 2 or 3 `columns`"
-            )
+        of_dataset = self.file and (self.split, self.config, self.revision) != ("train", "", "main")
+        if not is_one or num_columns not in (2, 3) or of_dataset:
+            kinds = "`file` (.tsv, .csv, .jsonl, .parquet) or `dataset` (with split, config and revision)"
+            raise ValueError(f"must be a {kinds}, of 2 or 3 `columns`")
         return self
 
 

@@ -42,8 +42,3 @@ if TYPE_CHECKING:
 else:
     _TAGGED = [Annotated[cls, Tag(name)] for name, cls in METHODS.items()]
     AnyMethod = Annotated[reduce(or_, _TAGGED), Discriminator(_name_of)]
-
-__all__ = [
-    "ATCL", "CT", "DCL", "ISBERT", "L2PCSR", "METHODS", "SGOPT", "AnyMethod", "ConSERT", "Method", "RobustSentEmbed",
-    "VAdvCSE",
-]  # fmt: skip

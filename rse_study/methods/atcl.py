@@ -28,6 +28,7 @@ class ATCL(ContrastiveMethod):
     checks: ClassVar = (*INNER_RISE, *TERMS["contrastive"], *share_checks("z_adv", "L_con(z, {z_adv})"))
     source: ClassVar = MethodSource("Rim et al. 2021", "of its method", ("0099-systems-of-the-tables",))
     unrecordable: ClassVar = ""
+    takes_views: ClassVar = True
     name: Literal["atcl"] = "atcl"
     """the method"""
     epsilon: PositiveFloat = field(1.0, symbol="epsilon")

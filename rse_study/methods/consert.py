@@ -68,6 +68,7 @@ class TwoViews(ContrastiveMethod):
     """Base class of methods that compare two views; each has its perturbation `noise`."""
 
     unrecordable: ClassVar = ""
+    takes_views: ClassVar = True
     checks: ClassVar = (*INNER_RISE, *SentenceLevel.checks, *TERMS["contrastive"])
     name: str
     """the method"""

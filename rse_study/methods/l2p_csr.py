@@ -34,6 +34,7 @@ class L2PCSR(ContrastiveMethod):
     unrecordable: ClassVar = (
         "its ascent and its last pass share their dropout masks, and a recorded step draws new ones each time"
     )
+    takes_views: ClassVar = True
     name: Literal["l2p_csr"] = "l2p_csr"
     """the method"""
     perturbs: Literal["masks", "embeddings"] = "masks"

@@ -222,7 +222,6 @@ class ContrastiveMethod(Method):
     """A method with a training-only head and a temperature; subclasses define a step."""
 
     checks: ClassVar = TERMS["contrastive"]
-    takes_views: ClassVar = True
     temperature: PositiveFloat = field(0.05, symbol="tau")
     """what cosines are divided by in L_con"""
     head: HeadKind = "linear_tanh"

@@ -29,6 +29,7 @@ class VAdvCSE(ContrastiveMethod):
     semantics: ClassVar[int] = 1
     checks: ClassVar = (*INNER_RISE, *VirtualAdversarial.checks, *TERMS["contrastive"], *TERMS["virtual"])
     source: ClassVar[MethodSource] = MethodSource("V-advCSE", "7-14", ("0007-readings-of-the-relatives",))
+    takes_views: ClassVar = True
     name: Literal["v_adv_cse"] = "v_adv_cse"
     """the method"""
     r: VirtualAdversarial = Field(default_factory=VirtualAdversarial)

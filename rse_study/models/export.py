@@ -78,8 +78,7 @@ class WholeModel:
         vectors = np.zeros((len(distinct), self._model.get_embedding_dimension()), np.float32)
         for start in range(0, len(distinct), self._batch_size):
             batch = slice(start, start + self._batch_size)
-            texts = distinct[batch]
-            vectors[batch] = self._model.encode(texts, prompt=self._prompt, show_progress_bar=False)
+            vectors[batch] = self._model.encode(distinct[batch], prompt=self._prompt, show_progress_bar=False)
             self._on_progress(min(batch.stop, len(distinct)), len(distinct))
         where = {sentence: i for i, sentence in enumerate(distinct)}
         return vectors[[where[sentence] for sentence in sentences]]

@@ -30,9 +30,10 @@ from rse_study.data.hub_models import Model
 from rse_study.data.own_tables import ENDING, Rewrites
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.recipes import REPLAYABLE
-from rse_study.methods import AnyMethod, RobustSentEmbed
+from rse_study.methods import AnyMethod
 from rse_study.methods.method import FORWARD, StepCost
 from rse_study.methods.presets import with_preset
+from rse_study.methods.robust_sent_embed import RobustSentEmbed
 from rse_study.models.pooling import PoolingKind
 from rse_study.registry import ClassPath
 from rse_study.spec import Spec, canonical_json, field

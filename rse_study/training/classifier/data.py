@@ -122,14 +122,14 @@ def examples_of(given: Supervised) -> Examples:
     return Examples(given.texts, given.gold.astype(np.float32), ())
 
 
-def split_off(given: Supervised, share: float, *, is_augmented: bool = False) -> tuple[Examples, Examples]:
-    """Return (training, dev) examples, of which about `share` are dev.
+def split_off(given: Supervised, spec: FineTuning) -> tuple[Examples, Examples]:
+    """Return (training, dev) examples, of which about `dev_share` are dev.
 
     The second half of augmented data are copies of the first: that of a training text trains, that of a dev text
     does nothing.
     """
     whole = examples_of(given)
-    is_held = held_out(whole.texts[: len(whole) // (1 + is_augmented)], share)
+    is_held = held_out(whole.texts[: len(whole) // (1 + (spec.augmented > 0))], spec.dev_share)
     training = whole.take(np.flatnonzero(np.resize(~is_held, len(whole))))
     dev = whole.take(np.flatnonzero(is_held))
     if not len(training) or not len(dev):

@@ -211,8 +211,7 @@ def fine_tune(
     is split off to be the dev data. SIGINT raises KeyboardInterrupt once the step is finished and saved. Raises
     InputError if data and encoder do not fit or the folder is another run's, NonFiniteLoss if a loss is not finite.
     """
-    data = split_off(training, spec.dev_share, is_augmented=spec.augmented > 0)
-    run = open_run(spec, seed, start, data, torch.device(device))
+    run = open_run(spec, seed, start, split_off(training, spec), torch.device(device))
     state = run.resume(directory, fingerprint_of(identity_of_tuning(spec, seed, start, training)))
     earlier, begun = state.seconds, time.monotonic()
     saved = begun

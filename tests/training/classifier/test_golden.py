@@ -47,7 +47,7 @@ def _run(folder: Path) -> TuningRun:
     model = BertModel.from_pretrained(folder, add_pooling_layer=False)
     model.config.hidden_dropout_prob = model.config.attention_probs_dropout_prob = 0.0
     model.save_pretrained(folder)
-    data = split_off(ordered_pairs(), SPEC.dev_share)
+    data = split_off(ordered_pairs(), SPEC)
     run, drawn = open_run(SPEC, 0, start, data, torch.device("cpu")), np.random.default_rng(0)
     run.network.double()
     with torch.no_grad():

@@ -126,7 +126,7 @@ def test_a_folder_is_one_runs_that_takes_no_further_step_once_finished(start, tm
 def test_kept_weights_are_of_the_epoch_before_it_got_worse(start):
     """Dev labels are the opposite of the training's: the first epochs are the best, and learning is going wrong."""
     spec = FineTuning(lr=5e-3, epochs=3, batch_size=8, max_length=16)
-    training, dev = split_off(singles(), 0.3)
+    training, dev = split_off(singles(), FineTuning(dev_share=0.3))
     wrong = replace(dev, targets=1 - dev.targets)
     run, state = open_run(spec, 0, start, (training, wrong), CPU), TrainState("")
     while not run.is_over(state):
@@ -153,19 +153,21 @@ def test_what_does_not_fit_and_a_lost_loss_are_refused(start, tmp_path):
 
 def test_the_dev_share_knows_no_seed_and_no_order_and_keeps_twins_together():
     data = singles(200)
-    training, dev = split_off(data, 0.2)
+    training, dev = split_off(data, FineTuning(dev_share=0.2))
     assert 20 <= len(dev) <= 65
     assert not {bare(text) for text in training.texts} & {bare(text) for text in dev.texts}
     back = data.take(np.arange(200)[::-1])
-    assert split_off(back, 0.2)[1].texts == dev.texts[::-1]
+    assert split_off(back, FineTuning(dev_share=0.2))[1].texts == dev.texts[::-1]
 
 
 def test_of_augmented_data_a_dev_text_has_no_copy_in_training():
     data = singles(200)
     twice = data.take(np.tile(np.arange(200), 2))
     copies = [(f"{text} once more",) for (text,) in data.texts]
-    training, dev = split_off(replace(twice, texts=data.texts + copies), 0.2, is_augmented=True)
-    plain, held = split_off(data, 0.2)
+    training, dev = split_off(
+        replace(twice, texts=data.texts + copies), FineTuning(dev_share=0.2, augmented=0.15)
+    )
+    plain, held = split_off(data, FineTuning(dev_share=0.2))
     assert dev.texts == held.texts
     assert training.texts == plain.texts + [(f"{text} once more",) for (text,) in plain.texts]
     assert training.targets.tolist() == [*plain.targets, *plain.targets]
@@ -189,7 +191,10 @@ def test_every_text_comes_once_an_epoch_among_its_like():
 
 def test_an_adversarial_step_descends_the_mean_loss_at_the_text_and_up_its_gradient(start):
     spec = LEARNS.model_copy(update={"adversarial": 0.5})
-    plain, run = (open_run(one, 0, start, split_off(singles(), 0.2), CPU) for one in (LEARNS, spec))
+    plain, run = (
+        open_run(one, 0, start, split_off(singles(), FineTuning(dev_share=0.2)), CPU)
+        for one in (LEARNS, spec)
+    )
     state = TrainState("")
     rows = plain.batches.rows(0)
     inputs = padded([plain.tokens[row] for row in rows], plain.classifier.tokenizer.pad_token_id)
