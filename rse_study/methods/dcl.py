@@ -38,6 +38,7 @@ class DCL(Method):
     )  # fmt: skip
     source: ClassVar[MethodSource] = MethodSource("DCL", "5-9", ("0008-reading-of-dcl",))
     unrecordable: ClassVar = ""
+    needs_synonyms: ClassVar = True
     name: Literal["dcl"] = "dcl"
     """the method"""
     norm: NormKind = "power"
@@ -54,10 +55,6 @@ class DCL(Method):
     """features that projection and predictor put out"""
     head: Literal["projection"] = "projection"
     """what stands between pooled vector and loss; evaluation drops it"""
-
-    @property
-    def needs_synonyms(self) -> bool:
-        return True
 
     @property
     def needs_mask(self) -> bool:

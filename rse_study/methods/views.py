@@ -55,17 +55,12 @@ def encode_views(
         only_last = tuple(torch.cat([*[torch.ones_like(w)] * num_texts, w]) for w in weights)
         rows = batch.repeated(len(inputs))
         pooled = list(encode(torch.cat(inputs), rows, only_last, "outer").split(len(batch.rows)))
-    z, z_pos, *others = _project(networks, pooled, run, embeddings.dtype)
+    with run.autocast():
+        projected = [networks.head(view) for view in pooled]  # by the moments of each view
+    networks.head.update(projected[0][1])
+    z, z_pos, *others = (rows.to(embeddings.dtype) for rows, _ in projected)
     z_neg, z_adv = others[: num_texts - 2], others[num_texts - 2 :]
     return Views(z, z_pos, z_adv[0] if z_adv else None, pooled[0].to(embeddings.dtype), (*z_neg,))
-
-
-def _project(networks: Networks, pooled: list[Tensor], run: RunContext, dtype: "torch.dtype") -> list[Tensor]:
-    """Apply the head to each view with its own moments; z's move the running ones."""
-    with run.autocast():
-        projected = [networks.head(view) for view in pooled]
-    networks.head.update(projected[0][1])
-    return [rows.to(dtype) for rows, _ in projected]
 
 
 Terms = dict[str, tuple[float, Tensor]]

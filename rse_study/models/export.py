@@ -54,18 +54,17 @@ class WholeModel:
         device: str = "cpu",
         batch_size: int = 64,
         on_progress: ProgressCallback = lambda done, total: None,
-        revision: str = "main",
         prompt: str | None = None,
     ) -> None:
         name = str(path_or_name)
-        recorded = Recorded(name, revision)
+        recorded = Recorded(name)
         recorded.check_modules()
         self.pooling = recorded.pooling_text
         self._batch_size, self._on_progress, self._prompt = batch_size, on_progress, prompt
         with reading(name, "Does sentence-transformers load it? If not, save it again"), quiet_loading():
-            self._model: Any = _load(name, revision, device, seed=0)
+            self._model: Any = _load(name, device, seed=0)
             alone, beside = (self._model.encode(texts, prompt=prompt) for texts in ([SHORT], [SHORT, LONG]))
-            again = _load(name, revision, device, seed=1).encode([SHORT], prompt=prompt)
+            again = _load(name, device, seed=1).encode([SHORT], prompt=prompt)
         self.similarity = str(self._model.similarity_fn_name)
         check_alone(name, torch.from_numpy(alone), torch.from_numpy(beside[:1]))
         if not np.array_equal(alone, again):
@@ -84,7 +83,7 @@ class WholeModel:
         return vectors[[where[sentence] for sentence in sentences]]
 
 
-def _load(name: str, revision: str, device: str, seed: int) -> Any:
+def _load(name: str, device: str, seed: int) -> Any:
     # It takes seconds to import, so import it on first use.
     from sentence_transformers import SentenceTransformer
 
@@ -93,7 +92,7 @@ def _load(name: str, revision: str, device: str, seed: int) -> Any:
         return SentenceTransformer(
             name,
             device=device,
-            **hub_arguments(name, revision),
+            **hub_arguments(name),
             trust_remote_code=False,
             model_kwargs={"dtype": torch.float32},
         )

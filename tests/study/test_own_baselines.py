@@ -252,7 +252,7 @@ REFUSED = [
     ({"E\n5": ENCODER}, "must be 1 to 64 characters"),
     ({"E5": {}}, "must have one of `encoder`, `class` and `vectors`"),
     ({"E5": ENCODER | VECTORS}, "must have one of `encoder`, `class` and `vectors`"),
-    ({"GloVe": VECTORS | {"prompt": "query: "}}, "`prompt` and `revision` are an encoder's"),
+    ({"GloVe": VECTORS | {"prompt": "query: "}}, "`prompt` is an encoder's"),
     ({"E5": {"encodr": "dense"}}, "no such field of OwnBaseline. Did you mean 'encoder'?"),
     ({"E5": "dense"}, "must be a mapping. Write its fields"),
     ({"x": {"class": "own_classes"}}, "must be module:Class"),

@@ -151,7 +151,7 @@ def models_of_study(checked: CheckedStudy) -> dict[hub_models.Model, str]:
     if is_asked and masked_lm not in ("", *hub_models.OUR_OWN):
         places.setdefault((masked_lm, "main"), "attacks.masked_lm")
     own = [(name, one) for name, one in checked.study.own_baselines.items() if one.encoder]
-    return {(one.encoder, one.revision): f"baselines.{name}.encoder" for name, one in own} | places
+    return {(one.encoder, "main"): f"baselines.{name}.encoder" for name, one in own} | places
 
 
 def models_of(trials: Iterable[tuple[str, Trial]]) -> dict[hub_models.Model, str]:

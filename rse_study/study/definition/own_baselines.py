@@ -36,8 +36,6 @@ class OwnBaseline(Spec):
     model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True)
     encoder: str = ""
     """folder or hub name that sentence-transformers loads whole, with all its modules and its own max length"""
-    revision: str = "main"
-    """of the encoder on the hub"""
     prompt: str | None = None
     """text before every sentence, of an encoder; by default the one that it was saved with"""
     class_: ClassPath | None = field(None, alias="class")
@@ -48,10 +46,9 @@ class OwnBaseline(Spec):
     @model_validator(mode="after")
     def _is_of_one_kind(self) -> "OwnBaseline":
         kinds = [one for one in (self.encoder, self.class_, self.vectors) if one]
-        if len(kinds) != 1 or (not self.encoder and (self.prompt, self.revision) != (None, "main")):
-            rule = "`prompt` and `revision` are an encoder's"
+        if len(kinds) != 1 or (self.prompt is not None and not self.encoder):
             raise ValueError(
-                f"must have one of `encoder`, `class` and `vectors`; {rule}. Write one of the three"
+                "must have one of `encoder`, `class` and `vectors`; `prompt` is an encoder's. Write one"
             )
         return self
 
@@ -69,8 +66,7 @@ class OwnBaseline(Spec):
         self._source(folders[0])
         if self.vectors:
             WordVectors(find_file(self.vectors, *folders))
-        model = self.encoder, self.revision
-        folder = hub_models.described_folder(model, *folders) if self.encoder else None
+        folder = hub_models.described_folder((self.encoder, "main"), *folders) if self.encoder else None
         if self.encoder in hub_models.OUR_OWN or (folder and not (folder / hub_models.MODULES).is_file()):
             what, rule = "is no model of sentence-transformers", f"it has no {hub_models.MODULES}"
             remedy = "Save it by sentence-transformers; of a cell, `rse-study export` does so"
@@ -92,7 +88,7 @@ class OwnBaseline(Spec):
             content = hash_file(Path(name))
         else:
             folder = Path(name) if Path(name).is_dir() else None
-            content = fingerprint_of_folder(folder) if folder else fingerprint_of_model(name, self.revision)
+            content = fingerprint_of_folder(folder) if folder else fingerprint_of_model(name)
         whole = fingerprint_of([content, self.prompt, self.semantics])
         # "model" is name@commit of one on the hub, by which a storage gets its revision.
         return replace(base, base=name, optimizer=source, fingerprints={"base": whole, "model": content})
@@ -105,7 +101,7 @@ class OwnBaseline(Spec):
             return WordVectors(Path(materials.base))
         from rse_study.models.export import WholeModel  # torch
 
-        return WholeModel(materials.base, device, revision=self.revision, prompt=self.prompt)
+        return WholeModel(materials.base, device, prompt=self.prompt)
 
 
 class OwnClass:
