@@ -15,6 +15,7 @@ from rse_study.assets.tokenised import synonym_table
 from rse_study.data import data_dir
 from rse_study.data.builtin import graded_pairs
 from rse_study.data.tokenised import tokenise
+from rse_study.methods import DEFAULT, METHODS
 from rse_study.models.loading import load_tokenizer, quiet_loading
 from rse_study.tensors import Collectives
 from rse_study.training.materials import Materials
@@ -45,10 +46,11 @@ class StepShape:
 
 def open_ours(case: Case, shape: StepShape, folder: Path) -> Session:
     """Open a cell's session as a study does; its `advance` takes a step."""
+    pooling = METHODS[case.method.get("name", DEFAULT)].needs_pooling or shape.pooling
     trial = Trial.model_validate(
         {
             "method": dict(case.method),
-            "encoder": {"name": str(shape.encoder), "pooling": shape.pooling},
+            "encoder": {"name": str(shape.encoder), "pooling": pooling},
             "batch_size": shape.batch_size,
             "max_length": shape.length,
             "selection": {"dev": "builtin"},

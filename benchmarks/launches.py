@@ -47,6 +47,7 @@ NAMES = {
     "atcl": "ATCL",
     "ct": "CT",
     "sg_opt": "SG-OPT",
+    "is_bert": "IS-BERT",
 }
 """titles of the cases that are counted"""
 PLAIN = {"careful": CarefulRobustSentEmbed, "released": PlainRobustSentEmbed}
