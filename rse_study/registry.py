@@ -100,6 +100,7 @@ def import_class(path: str, *, what: str, folder: Path = Path(), bases: Sequence
         raise InputError(what, rule=f"{module} has no {name}", remedy=remedy)
     if not isinstance(cls, type) or (bases and not any(derives_from(cls, base) for base in bases)):
         rule, remedy = f"is no subclass of {' or '.join(bases)}", "Derive it from that"
+        remedy = "Define __call__ in it" if "collections.abc.Callable" in bases else remedy
         raise InputError(what, rule=rule if bases else "is no class", remedy=remedy if bases else "")
     if inspect.isabstract(cls):
         rule = f"lacks {', '.join(sorted(vars(cls)['__abstractmethods__']))}"
@@ -172,7 +173,7 @@ def construct(cls: type, *, settings: Mapping[str, Any], named: str, what: str) 
         unknown = [name for name in settings if name not in parameters]
         hint = did_you_mean(unknown[0], parameters) if unknown else ""
         hint = f"{hint} " if hint.startswith("Did") else ""
-        rule = f"{named} refuses them ({type(error).__name__}: {first_line(error)})"
+        rule = f"{named} cannot be made ({type(error).__name__}: {first_line(error)})"
         remedy = f"{hint}It takes: {', '.join(parameters) or 'none'}"
         raise InputError(what, rule=rule, remedy=remedy) from error
 

@@ -163,7 +163,10 @@ def read_rows(views: Rewrites, *folders: Path) -> Iterator[Text]:
         is_header = not width and all(re.fullmatch(r"\w+", cell.strip(), re.ASCII) for cell in cells)
         width = width or len(cells)
         if is_header or len(cells) != width or width not in (2, 3):
-            what, rule = "a header" if is_header else f"cells: {len(cells)}", f"all are alike: {MEANT}"
+            what, rule = (
+                "a header" if is_header else f"cells: {len(cells)}",
+                f"all have 2, or all have 3: {MEANT}",
+            )
             raise malformed(what, where, f"{rule}; names of columns belong into `columns`")
         yield text_of(*cells, where=where)
 
@@ -181,6 +184,6 @@ def with_views(views: Rewrites, texts: list[str], *folders: Path, is_triple: boo
         raise InputError(what, where=where, rule="every sentence needs its view", remedy=remedy)
     columns = [*zip(*(found[one] for one in texts), strict=True)]
     if is_triple and len(columns) < 2:
-        raise malformed("no third column", where, "method.hard_negatives: required")
+        raise malformed("no third column", where, "simcse_supervised and hard_negatives: required take it")
     note = f"{len(columns)} of each sentence ({num_repeated:,} rows of repeated ones dropped)"
     return [*texts, *(one for column in columns for one in column)], note

@@ -39,8 +39,8 @@ KINDS = {
     "lists": (lambda texts: [[1, 2]] * len(texts), ""),
     "another number": (lambda texts: np.ones((3, 4)), r"returns an array \[3, 4\] for 4 texts"),
     "one vector": (lambda texts: np.ones(len(texts)), r"returns an array \[4\] for 4 texts"),
-    "nothing": (lambda texts: None, "1 of its values are not finite"),
-    "NaN": (lambda texts: np.full((len(texts), 2), np.nan), "8 of its values are not finite"),
+    "nothing": (lambda texts: None, "1 values not finite"),
+    "NaN": (lambda texts: np.full((len(texts), 2), np.nan), "8 values not finite"),
     "words": (lambda texts: texts, "fails .ValueError: could not convert"),
     "ragged": (lambda texts: [[1.0] * len(text) for text in texts], "fails .ValueError"),
     "an error": (lambda texts: 1 / 0, "fails .ZeroDivisionError: division by zero"),
@@ -263,7 +263,10 @@ REFUSED = [
     ({"E5": {"encoder": "dense/1_Pooling"}}, "it has no modules.json"),
     ({"x": {"class": "own_clases:X"}}, "cannot be imported"),
     ({"x": {"class": "own_classes:Length"}}, "Did you mean 'Lengths'?"),
-    ({"x": {"class": "own_classes:Silent"}}, "is no subclass of collections.abc.Callable"),
+    (
+        {"x": {"class": "own_classes:Silent"}},
+        "is no subclass of collections.abc.Callable. Define __call__ in it",
+    ),
     ({"GloVe": {"vectors": "glov.txt"}}, "Did you mean 'glove.txt'?"),
     ({"GloVe": {"vectors": "own_classes.py"}}, "own_classes.py:1"),
 ]

@@ -120,8 +120,8 @@ class OwnClass:
             given = self._made(list(texts))
             is_tensor = hasattr(given, "detach")  # of torch, on any device
             vectors = np.asarray(given.detach().float().cpu() if is_tensor else given, np.float64)
-            lost = f"{np.sum(~np.isfinite(vectors)):,} of its values are not finite"
-            said = f"returns an array {[*vectors.shape]} for {len(texts):,} texts, and {lost}"
+            said = f"returns an array {[*vectors.shape]} for {len(texts):,} texts"
+            said += "" if (known := np.isfinite(vectors)).all() else f", {np.sum(~known):,} values not finite"
         except (Exception, SystemExit) as error:
             vectors, said = np.zeros(0), f"fails ({type(error).__name__}: {first_line(error)})"
         self._size = self._size or vectors.size // max(1, len(texts))
