@@ -184,6 +184,6 @@ def with_views(views: Rewrites, texts: list[str], *folders: Path, is_triple: boo
         raise InputError(what, where=where, rule="every sentence needs its view", remedy=remedy)
     columns = [*zip(*(found[one] for one in texts), strict=True)]
     if is_triple and len(columns) < 2:
-        raise malformed("no third column", where, "simcse_supervised and hard_negatives: required take it")
+        raise malformed("no third column", where, "simcse_supervised takes hard negatives from it")
     note = f"{len(columns)} of each sentence ({num_repeated:,} rows of repeated ones dropped)"
     return [*texts, *(one for column in columns for one in column)], note
