@@ -163,11 +163,8 @@ def read_rows(views: Rewrites, *folders: Path) -> Iterator[Text]:
         is_header = not width and all(re.fullmatch(r"\w+", cell.strip(), re.ASCII) for cell in cells)
         width = width or len(cells)
         if is_header or len(cells) != width or width not in (2, 3):
-            what, rule = (
-                "a header" if is_header else f"cells: {len(cells)}",
-                f"all have 2, or all have 3: {MEANT}",
-            )
-            raise malformed(what, where, f"{rule}; names of columns belong into `columns`")
+            what = "a header" if is_header else f"cells: {len(cells)}"
+            raise malformed(what, where, f"all have 2, or all 3: {MEANT}; names of columns go into `columns`")
         yield text_of(*cells, where=where)
 
 

@@ -265,7 +265,7 @@ REFUSED = [
     ({"x": {"class": "own_classes:Length"}}, "Did you mean 'Lengths'?"),
     (
         {"x": {"class": "own_classes:Silent"}},
-        "is no subclass of collections.abc.Callable. Define __call__ in it",
+        "a Callable needs __call__ alone",
     ),
     ({"GloVe": {"vectors": "glov.txt"}}, "Did you mean 'glove.txt'?"),
     ({"GloVe": {"vectors": "own_classes.py"}}, "own_classes.py:1"),

@@ -63,7 +63,7 @@ def test_rows_of_other_views_compare_on_the_same_sentences(base, rows, problems)
         ("budget: {}", BT, "corpus: 8,000 of 8,000 training sentences have no row"),
         (CORPUS, "BT: {views: {file: few.tsv}}", "2 of 3 training sentences have no row, first 'e f'"),
         (CORPUS, "BT: {views: {file: none.tsv}}", "BT: views.file = 'none.tsv': no such file"),
-        (CORPUS, "BT: {views: {file: ragged.tsv}}", "ragged.tsv:2): all have 2, or all have 3"),
+        (CORPUS, "BT: {views: {file: ragged.tsv}}", "ragged.tsv:2): all have 2, or all 3"),
         (CORPUS, "BT: {views: {file: bt.tsv, columns: [sent0, sent1]}}", "no column 'sent0'"),
         (CORPUS, "DCL: {method: {name: dcl}, views: {file: bt.tsv}}", "views: dcl takes none"),
         (CORPUS, "S: {preset: simcse_supervised}", "hard_negatives: required needs `views`"),
