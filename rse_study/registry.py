@@ -99,10 +99,7 @@ def import_class(path: str, *, what: str, folder: Path = Path(), bases: Sequence
             remedy = f"{own} was not looked at, because {module} is installed: rename the file"
         raise InputError(what, rule=f"{module} has no {name}", remedy=remedy)
     if not isinstance(cls, type) or (bases and not any(derives_from(cls, base) for base in bases)):
-        rule, remedy = (
-            f"is no subclass of {' or '.join(bases)}",
-            "Derive it from that; a Callable needs __call__ alone",
-        )
+        rule, remedy = f"is no subclass of {' or '.join(bases)}", "Derive it from that"
         raise InputError(what, rule=rule if bases else "is no class", remedy=remedy if bases else "")
     if inspect.isabstract(cls):
         rule = f"lacks {', '.join(sorted(vars(cls)['__abstractmethods__']))}"

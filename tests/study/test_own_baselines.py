@@ -265,7 +265,7 @@ REFUSED = [
     ({"x": {"class": "own_classes:Length"}}, "Did you mean 'Lengths'?"),
     (
         {"x": {"class": "own_classes:Silent"}},
-        "a Callable needs __call__ alone",
+        "or define __call__",
     ),
     ({"GloVe": {"vectors": "glov.txt"}}, "Did you mean 'glove.txt'?"),
     ({"GloVe": {"vectors": "own_classes.py"}}, "own_classes.py:1"),
