@@ -263,10 +263,7 @@ REFUSED = [
     ({"E5": {"encoder": "dense/1_Pooling"}}, "it has no modules.json"),
     ({"x": {"class": "own_clases:X"}}, "cannot be imported"),
     ({"x": {"class": "own_classes:Length"}}, "Did you mean 'Lengths'?"),
-    (
-        {"x": {"class": "own_classes:Silent"}},
-        "or define __call__",
-    ),
+    ({"x": {"class": "own_classes:Silent"}}, "is no subclass of collections.abc.Callable"),
     ({"GloVe": {"vectors": "glov.txt"}}, "Did you mean 'glove.txt'?"),
     ({"GloVe": {"vectors": "own_classes.py"}}, "own_classes.py:1"),
 ]
